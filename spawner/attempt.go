@@ -47,7 +47,6 @@ type attempt struct {
 	*Spawner
 	job     Job
 	plan    *plan
-	left    func() time.Duration
 	at      Attempt
 	adapter *adapter.Adapter
 	bin     string
@@ -84,7 +83,7 @@ func (a *attempt) run(ctx context.Context) (res Result, step outcome.Step, err e
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalizeTimeout)
 	defer cancel()
 	res = a.collect(ctx, late, process)
-	step = a.plan.step(res, a.left())
+	step = a.plan.step(res, a.plan.deadline.Sub(a.Now()))
 	res.Next = step.Action
 	if !process.started() {
 		res.StartErr = process.err

@@ -44,11 +44,10 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 		return out, err
 	}
 	defer func() { s.warn(held.Release()) }()
-	deadline := s.Now().Add(job.Timeout)
+	p.deadline = s.Now().Add(job.Timeout)
 	for {
-		left := func() time.Duration { return deadline.Sub(s.Now()) }
-		timeout := max(left(), time.Millisecond) // The record and the pause before it can use up the time.
-		a := &attempt{Spawner: s, job: job, plan: p, left: left, adapter: p.chain[0].Adapter, bin: p.chain[0].bin, lease: held, at: Attempt{
+		timeout := max(p.deadline.Sub(s.Now()), time.Millisecond) // The record and the pause before it can use up the time.
+		a := &attempt{Spawner: s, job: job, plan: p, adapter: p.chain[0].Adapter, bin: p.chain[0].bin, lease: held, at: Attempt{
 			Run: p.run, N: p.attempt, Why: p.why, Adapter: p.chain[0].Name(), Timeout: timeout, Note: p.note,
 		}}
 		res, step, err := a.run(ctx)
@@ -140,6 +139,7 @@ func firstReason(job Job, with link) string {
 type plan struct {
 	job      Job
 	chain    []link // the current adapter first
+	deadline time.Time
 	attempt  int
 	run      string
 	why      string
