@@ -40,17 +40,7 @@ func Tail(r io.ReaderAt, size int64, limit int) (string, error) {
 	for cut > 0 && cut < len(text) && !utf8.RuneStart(text[cut]) {
 		cut++
 	}
-	return last(strings.ToValidUTF8(behind(text, cut), replacement), limit), nil
-}
-
-// last returns the end of s, at most limit bytes of whole characters.
-func last(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	s = s[len(s)-limit:]
-	for s != "" && !utf8.RuneStart(s[0]) {
-		s = s[1:]
-	}
-	return s
+	text = strings.ToValidUTF8(behind(text, cut), replacement)
+	// Only the first character can be cut.
+	return strings.ToValidUTF8(text[max(0, len(text)-limit):], ""), nil
 }

@@ -154,25 +154,22 @@ func newGroup(parent string, l Limits) (group, error) {
 		return failed(err)
 	}
 	const period = 100000 // microseconds
-	for file, value := range map[string]string{
-		"memory.max": number(l.Memory), "memory.oom.group": number(min(l.Memory, 1)), "pids.max": number(l.Processes),
-		"cpu.max": strings.TrimSpace(number(l.CPU*period/1000) + " " + strconv.Itoa(period)),
-	} {
-		if value == "" || file == "cpu.max" && l.CPU == 0 {
-			continue
-		}
+	files := make(map[string]string)
+	if l.Memory > 0 {
+		files["memory.max"], files["memory.oom.group"] = strconv.FormatInt(l.Memory, 10), "1"
+	}
+	if l.Processes > 0 {
+		files["pids.max"] = strconv.FormatInt(l.Processes, 10)
+	}
+	if l.CPU > 0 {
+		files["cpu.max"] = fmt.Sprintf("%d %d", l.CPU*period/1000, period)
+	}
+	for file, value := range files {
 		if err := os.WriteFile(filepath.Join(g.path, file), []byte(value), 0o600); err != nil {
 			return failed(err)
 		}
 	}
 	return g, nil
-}
-
-func number(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
 }
 
 // enter moves a process into the group, if there is one.

@@ -1,6 +1,7 @@
 package fakeagent
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,13 +46,11 @@ func WriteScript(t TB, dir string, script Script) string {
 		t.Fatal(err)
 	}
 	f, err := os.CreateTemp(dir, "script-*.json")
+	if err == nil {
+		_, err = f.Write(data)
+		err = errors.Join(err, f.Close())
+	}
 	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Write(data); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return f.Name()
