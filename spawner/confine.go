@@ -43,10 +43,7 @@ const maxRefused = 20
 // refused returns the hosts to which a connection was refused, and notes about limits.
 func (a *attempt) refused() (hosts []string, notes []string) {
 	notes, refusals := a.confined.Notes()
-	for _, r := range refusals {
-		if len(hosts) == maxRefused {
-			break
-		}
+	for _, r := range refusals[:min(len(refusals), maxRefused)] {
 		hosts = append(hosts, excerpt(r.Host)+": "+r.Reason)
 	}
 	return hosts, notes

@@ -2,6 +2,7 @@ package egress
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -30,10 +31,7 @@ func (p *Proxy) connectThrough(ctx context.Context, through *url.URL, t target) 
 	if port == "" {
 		return nil, fmt.Errorf("the proxy of this machine has the scheme %q; http and https can be used", through.Scheme)
 	}
-	if through.Port() != "" {
-		port = through.Port()
-	}
-	conn, err := p.dial(ctx, "tcp", net.JoinHostPort(through.Hostname(), port))
+	conn, err := p.dial(ctx, "tcp", net.JoinHostPort(through.Hostname(), cmp.Or(through.Port(), port)))
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,6 @@ import (
 // maxRecord is the size of the largest record in bytes.
 const maxRecord = 64 << 10
 
-var errReleased = errors.New("the slot was released")
-
 // slotName is the name of an agent's n-th slot. The prefix avoids names that are reserved
 // on Windows.
 func slotName(agent string, n int) string { return fmt.Sprintf("slot.%s.%d", agent, n) }

@@ -161,7 +161,7 @@ func (l *Lease) Record(rec Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.root == nil {
-		return unusable(l.name, errReleased)
+		return unusable(l.name, errors.New("the slot was released"))
 	}
 	return write(l.root, l.name, rec)
 }
