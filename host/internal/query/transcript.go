@@ -63,7 +63,8 @@ func (t Transcript) EachPart(show func(adapter.Part)) error { return t.adapter.R
 // # Errors
 //
 // run-unknown, transcript-none, transcript-gone, transcript-altered, file-unreadable,
-// state-unsafe, task-not-found, and the codes of the ledger and of Config.
+// state-unsafe, task-not-found, and the codes of the ledger and of Config. A broken file of an adapter
+// is only a warning.
 func (q *Reader) Transcript(ctx context.Context, id, run string) (Transcript, error) {
 	r, err := q.project.ReadTask(ctx, id)
 	if err != nil {
@@ -100,16 +101,14 @@ func (q *Reader) Transcript(ctx context.Context, id, run string) (Transcript, er
 		return t, err
 	}
 	catalog, err := agents.Catalog(ctx, q.project, config)
-	if err == nil {
-		t.adapter, err = catalog.Get(entry.Adapter)
+	if err != nil {
+		q.project.Warn(err) // The file of an adapter is broken, possibly of another one.
+		catalog = adapter.NewCatalog()
 	}
-	if errs.CodeOf(err) == errs.AdapterUnknown { // The project no longer defines the adapter.
+	if t.adapter, err = catalog.Get(entry.Adapter); err != nil { // The project no longer defines it.
 		t.adapter, err = catalog.Get(project.AdapterExec)
 	}
-	if err != nil {
-		return t, errors.Join(err, t.Close())
-	}
-	return t, nil
+	return t, err
 }
 
 // errNoTranscript returns the error of a run without a transcript, with the reason.
