@@ -62,8 +62,9 @@ type SpawnResult struct {
 //
 // # Errors
 //
-// spawn-failed, spawn-auth and spawn-quota, with the details of the spawn; errors of
-// definition.Library.Find, of the package confine, and of spawner.Spawner.Run.
+// usage if the output would replace the prompt; spawn-failed, spawn-auth and spawn-quota, with the
+// details of the spawn; errors of definition.Library.Find, of the package confine, and of
+// spawner.Spawner.Run.
 func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, error) {
 	// Checks that leave no trace come before the steps that create directories.
 	definition, err := spawns.FindAgent(e.project, req.Agent)
@@ -86,6 +87,9 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	output, err := places.Output(req.OutputPath)
 	if err != nil {
 		return SpawnResult{}, err
+	}
+	if core.IsSame(e.project.Abs(req.PromptPath), output.Path()) {
+		return SpawnResult{}, errs.New(errs.Usage, "%s is the file of the prompt, which the output would replace", req.OutputPath).With("path", output.Path())
 	}
 	if err := checkOutput(e.project, config, req.OutputPath, output.Path()); err != nil {
 		return SpawnResult{}, err
