@@ -51,12 +51,11 @@ func (rr *roundRunner) commandReports(ctx context.Context) ([]pluginset.Report, 
 	if err != nil || len(commands) == 0 {
 		return nil, err
 	}
-	if rr.shot == nil {
-		if err := rr.readTree(ctx); err != nil {
-			return nil, err
-		}
+	now, err := rr.snapshot(ctx)
+	if err != nil {
+		return nil, err
 	}
-	before := cmp.Or(rr.judged, rr.shot.Digest())
+	before := cmp.Or(rr.judged, now.Digest())
 	rr.shot = nil
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -79,10 +78,10 @@ func (rr *roundRunner) commandReports(ctx context.Context) ([]pluginset.Report, 
 	if err := firstCause(failures); err != nil {
 		return nil, err
 	}
-	if err := rr.readTree(ctx); err != nil {
+	if now, err = rr.snapshot(ctx); err != nil {
 		return nil, err
 	}
-	if rr.judged = rr.tree; rr.judged != before {
+	if rr.judged = now.Digest(); rr.judged != before {
 		return nil, errs.New(errs.ReportCommandFailed, "the working tree changed while the commands for reports ran, so that their reports may be about different files")
 	}
 	resolver := rr.tx.Project.Plugins().Resolver(rr.config).In(rr.tx.Tree())

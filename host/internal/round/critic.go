@@ -24,7 +24,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
@@ -34,39 +33,22 @@ const (
 	researcherName = "researcher"
 )
 
-// review is the result of running the critic. At most one of evidence, failure and
-// fallback is set.
-type review struct {
-	verification api.Verification // of the reviewed draft
-	// run is the id of the run that produced the review.
-	run      string
-	evidence pluginset.Report
-	// failure is the finding that the critic failed.
-	failure *finding.Finding
-	// fallback is set if the caller must run the critic.
-	fallback *api.ManualFallback
-}
-
-// review runs the critic on the draft, which has the verification v, unless an earlier
-// command already did. If the draft changes meanwhile and its verification is red, only that
-// verification is set.
-func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, error) {
-	r, ok, err := rr.resumeReview(ctx)
-	if r.verification = v; err != nil || ok {
-		return r, err
+// review runs the critic on the draft, unless an earlier command already did, and returns its
+// report. If the draft changes meanwhile, it is verified again; if that is red, there is no
+// report. A failure of the critic is added to the evidence. If the caller must run the critic, a
+// fallback says how.
+func (rr *roundRunner) review(ctx context.Context) (own []pluginset.Report, fallback *api.ManualFallback, err error) {
+	ev := &rr.evidence
+	if own, err = rr.resumeReview(ctx); err != nil || own != nil {
+		return own, nil, err
 	}
 	agentDef, err := spawns.FindAgent(rr.tx.Project, criticName)
 	if err != nil {
-		return r, err
-	}
-	if rr.shot == nil {
-		if err := rr.readTree(ctx); err != nil {
-			return r, err
-		}
+		return nil, nil, err
 	}
 	modules, err := rr.modules()
 	if err != nil {
-		return r, err
+		return nil, nil, err
 	}
 	settings := agents.Settings(rr.config, criticName, rr.req.Adapter)
 	p := spawns.Target{Role: task.RoleCritic, Attested: task.AgentCritic, Round: rr.round.Number}
@@ -79,23 +61,27 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	if run := rr.tx.Status.LatestRun(p.Role, p.Index); run != nil && run.Receipt.Reason == outcome.ReasonTreeChanged {
 		job.Repeats = 0 // The repeat was used before the kill.
 	}
-	job.Prompt = func(at spawner.Attempt) (_ string, err error) {
+	job.Prompt = func(at spawner.Attempt) (text string, err error) {
 		if at.Why == spawner.WhyRepeated { // The working tree has changed.
-			if r.verification, err = rr.verifyDraft(ctx); err != nil {
+			if ev.Verification, err = rr.verifyDraft(ctx); err != nil {
 				return "", err
 			}
-			if r.verification.Outcome == policies.Red {
+			if rr.isRed() {
 				return "", errors.New("the verification is red by now")
 			}
 		}
-		return rr.criticPrompt(ctx, at, modules, r.verification)
+		text, err = rr.criticPrompt(ctx, at, modules)
+		rr.shot = nil // The critic may change the tree.
+		return text, err
 	}
 	var report pluginset.Report // of the latest attempt whose report was checked
 	job.Check = func(ctx context.Context, res spawner.Result) (err error) {
 		report, err = rr.judgeReport(ctx, res.Report)
 		return err
 	}
-	job.Tree, rr.reviewing, rr.shot = rr.shot, rr.shot, nil
+	if job.Tree, err = rr.snapshot(ctx); err != nil {
+		return nil, nil, err
+	}
 	result, err := rr.agents.Spawner.Run(ctx, job)
 	rr.recorder.AddRuns(result)
 	last := result.Last()
@@ -104,54 +90,51 @@ func (rr *roundRunner) review(ctx context.Context, v api.Verification) (review, 
 	}
 	switch {
 	case rr.tx.Status.Status == task.Parked:
-		return r, rr.enter()
-	case r.verification.Outcome == policies.Red:
-		return r, nil
+		return nil, nil, rr.enter()
+	case rr.isRed():
+		return nil, nil, nil
 	case err != nil:
-		return r, err
+		return nil, nil, err
 	case last != nil && last.Verdict.Good():
-		r.run, r.evidence = last.Run, report
-		r.evidence.Path, r.evidence.Run = spawns.ReportPath(last.Run), last.Run
+		ev.Run = last.Run
+		report.Path, report.Run = spawns.ReportPath(last.Run), last.Run
+		return []pluginset.Report{report}, nil, nil
 	case settings.ManualFallback && (last == nil || agents.FallbackMayHelp(last.Verdict)):
-		r.fallback, err = rr.manualFallback(ctx, agentDef, result, modules, r.verification)
+		fallback, err = rr.manualFallback(ctx, agentDef, result, modules)
 	case last == nil:
 		err = errors.Join(result.Skipped...)
 	case agents.LoginErrorCode(last.Verdict) != "":
 		err = rr.tx.WithTaskID(agents.ErrFailed(*last, settings))
 	default:
-		r.run, r.failure = last.Run, failureFinding(last.Record)
+		ev.Run, ev.Critic = last.Run, failureFinding(last.Record)
 	}
-	return r, err
+	return nil, fallback, err
 }
 
-// resumeReview returns the review of this draft that a killed command left, if any.
-func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
+// resumeReview returns the report about this draft that a killed command left, if any.
+func (rr *roundRunner) resumeReview(ctx context.Context) ([]pluginset.Report, error) {
 	run := rr.tx.Status.LatestRun(task.RoleCritic, 0)
 	if run == nil || run.Receipt.Path == "" || run.Receipt.Outcome != outcome.Clean && run.Receipt.Outcome != outcome.Findings {
-		return review{}, false, nil
+		return nil, nil
 	}
-	if rr.tree == "" {
-		if err := rr.readTree(ctx); err != nil {
-			return review{}, false, err
-		}
-	}
-	if run.Tree != rr.tree {
-		return review{}, false, nil
+	if now, err := rr.snapshot(ctx); err != nil || run.Tree != now.Digest() {
+		return nil, err
 	}
 	if same, err := rr.hasInputsOf(ctx, run.Intent.Run); err != nil || !same {
-		return review{}, false, err
+		return nil, err
 	}
 	data, err := handoff.ReadReport(ctx, rr.tx, run.Receipt.Path, run.Receipt.Report)
 	if err != nil || data == nil {
-		return review{}, false, err
+		return nil, err
 	}
 	ev, err := rr.judgeReport(ctx, data)
 	if err != nil {
-		return review{}, false, context.Cause(ctx) // The plugin or the policy may have changed; a new critic can write another report.
+		return nil, context.Cause(ctx) // The plugin or the policy may have changed; a new critic can write another report.
 	}
 	ev.Path, ev.Run = run.Receipt.Path, run.Intent.Run
 	rr.recorder.AddEarlier(*run)
-	return review{run: run.Intent.Run, evidence: ev}, true, nil
+	rr.evidence.Run = run.Intent.Run
+	return []pluginset.Report{ev}, nil
 }
 
 // hasInputsOf reports whether the task has the base and the description that a run of the
@@ -175,22 +158,23 @@ func (rr *roundRunner) hasInputsOf(ctx context.Context, run string) (bool, error
 	return base == now && description == rr.tx.TaskPrompt(), nil
 }
 
-// recordedCriticFailure returns the critic failure that an interrupted round left, if any.
+// addRecordedFailure adds the critic failure that an interrupted round left, if any.
 // The round is decided on it: another critic would judge changes that the failed one may
 // have left in the tree.
-func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error) {
+func (rr *roundRunner) addRecordedFailure(ctx context.Context) error {
 	run := rr.tx.Status.LatestRun(task.RoleCritic, 0)
 	if run == nil || run.Receipt.Outcome != outcome.CriticError || run.Receipt.Next != "" ||
 		run.Receipt.Spawn == nil || run.Receipt.Reason == outcome.ReasonCancelled {
-		return review{}, nil
+		return nil
 	}
 	record, err := rr.tx.EndedRun(ctx, run.Intent.Run)
 	verdict := outcome.Verdict{Class: record.Class, Changed: len(record.Changed) > 0} // A critic must not edit.
 	if err != nil || agents.LoginErrorCode(verdict) != "" {
-		return review{}, err
+		return err
 	}
 	rr.recorder.AddEarlier(*run)
-	return review{run: run.Intent.Run, failure: failureFinding(record)}, nil
+	rr.evidence.Run, rr.evidence.Critic = run.Intent.Run, failureFinding(record)
+	return nil
 }
 
 // judgeReport normalizes a critic's report and checks that it is about this round, and
@@ -206,7 +190,7 @@ func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.
 	if _, err = pluginset.CheckSubject([]pluginset.Report{ev}, rr.tx.ID, rr.round.Number); err != nil {
 		return ev, err
 	}
-	all := append(slices.Clone(rr.others), ev)
+	all := append(slices.Clone(rr.evidence.Reports), ev)
 	_, err = decision.AnswerPrevious(ctx, &rr.tx.Task, all, finding.Merge(decision.Found(all)))
 	return ev, err
 }

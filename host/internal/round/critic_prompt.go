@@ -34,31 +34,28 @@ func (rr *roundRunner) modules() ([]prompt.Module, error) {
 }
 
 // criticPrompt writes the prompt of an attempt and the files that it refers to.
-func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, modules []prompt.Module, v api.Verification) (string, error) {
+func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, modules []prompt.Module) (string, error) {
+	ev := &rr.evidence
 	p := prompt.Data{
 		Task: rr.tx.ID, RunID: at.Run, ReportPath: at.ReportPath, Round: rr.round.Number, MaxRounds: rr.round.MaxRounds, Modules: modules,
-		VerificationOutcome: string(v.Outcome), Economy: rr.config.Economy, Note: at.Note,
+		VerificationOutcome: string(ev.Verification.Outcome), Economy: rr.config.Economy, Note: at.Note,
 		Contradictions: rr.contradictions,
 	}
-	if v.Output != "" {
-		path, err := handoff.GiveFile(rr.tx.Project, v.Output, at.Folder, handoff.VerificationFile)
-		if err != nil {
+	var err error
+	if ev.Verification.Output != "" {
+		if p.Verification, err = handoff.GiveFile(rr.tx.Project, ev.Verification.Output, at.Folder, handoff.VerificationFile); err != nil {
 			return "", err
 		}
-		p.Verification = path
 	}
-	plan, err := handoff.Plan(ctx, rr.tx, rr.config, at.Folder)
-	if err != nil {
+	if p.Plan, err = handoff.Plan(ctx, rr.tx, rr.config, at.Folder); err != nil {
 		return "", err
 	}
-	p.Plan = plan
 	p.Prompt = rr.tx.TaskPrompt()
-	rr.withoutCriteria = p.Plan == "" && p.Prompt == ""
-	diff, err := rr.writeDiff(ctx, at)
-	if err != nil {
+	ev.WithoutCriteria = p.Plan == "" && p.Prompt == ""
+	if p.Diff, err = rr.writeDiff(ctx, at.Folder); err != nil {
 		return "", err
 	}
-	p.Diff, p.DiffEmpty = diff, rr.emptyDraft
+	p.DiffEmpty = ev.EmptyDraft
 	findings, _, err := rr.tx.OpenReview(ctx)
 	if err != nil {
 		return "", err
@@ -76,19 +73,17 @@ const (
 	maxDiff  = 4 << 20
 )
 
-// writeDiff writes the difference from the task's base to a file for an attempt. It returns the
+// writeDiff writes the difference from the task's base to a file in a directory. It returns the
 // file's path, or "" without git. An empty diff fails with draft-empty, unless the caller
 // allows it.
-func (rr *roundRunner) writeDiff(ctx context.Context, at spawner.Attempt) (string, error) {
-	path := filepath.Join(at.Folder, diffFile)
+func (rr *roundRunner) writeDiff(ctx context.Context, folder string) (string, error) {
+	path := filepath.Join(folder, diffFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", errs.New(errs.SpawnFolderFailed, "the draft's diff cannot be written: %w", err)
 	}
 	tree := rr.agents.WorkingTree()
-	if at.N == 1 {
-		tree.Cache, tree.Now = &rr.tx.Project.Trees, rr.reviewing
-	}
+	tree.Cache, tree.Now = &rr.tx.Project.Trees, rr.shot
 	base, err := rr.tx.Base(ctx)
 	if err == nil {
 		err = tree.Diff(ctx, base, f, maxDiff)
@@ -99,7 +94,7 @@ func (rr *roundRunner) writeDiff(ctx context.Context, at spawner.Attempt) (strin
 	} else if err != nil {
 		return "", rr.tx.WithTaskID(err)
 	}
-	if rr.emptyDraft = info.Size() == 0; rr.emptyDraft && !rr.req.AllowEmpty {
+	if rr.evidence.EmptyDraft = info.Size() == 0; rr.evidence.EmptyDraft && !rr.req.AllowEmpty {
 		return "", errs.New(errs.DraftEmpty, "nothing differs from commit %.12s, so that the critic would review nothing", cmp.Or(base, "HEAD")).
 			With("base", cmp.Or(base, "HEAD")).With("task", rr.tx.ID)
 	}
@@ -107,7 +102,7 @@ func (rr *roundRunner) writeDiff(ctx context.Context, at spawner.Attempt) (strin
 }
 
 // manualFallback writes the prompt for a critic that the caller runs.
-func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.Definition, o spawner.Outcome, modules []prompt.Module, v api.Verification) (*api.ManualFallback, error) {
+func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.Definition, o spawner.Outcome, modules []prompt.Module) (*api.ManualFallback, error) {
 	h := &api.ManualFallback{Agent: agentDef.Name, ReportPath: handoff.Path(rr.tx.ID, rr.round.Number, "critic.json")}
 	for _, err := range o.Skipped {
 		h.Failures = append(h.Failures, err.Error())
@@ -136,7 +131,7 @@ func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.D
 	}
 	rendered, err := rr.criticPrompt(ctx, spawner.Attempt{
 		Run: spawner.NewRun(), Folder: filepath.Join(dir.Name(), given), ReportPath: rr.tx.Project.AtRoot().Abs(h.ReportPath),
-	}, modules, v)
+	}, modules)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,8 @@ type Evidence struct {
 	Tree        string
 	TreeFailure *errs.Error
 	Draft       reviewedDraft
-	// These are shown with the decision.
+	// These are shown with the decision: EmptyDraft is set if the critic got a draft equal to its
+	// base, and WithoutCriteria if it got no description of the task.
 	Spawns                      []api.SpawnSummary
 	EmptyDraft, WithoutCriteria bool
 }
@@ -96,8 +97,13 @@ func Research(ctx context.Context, rec *spawns.Recorder, adapter string) error {
 // The errors of Engine.Round that are not about agents, draft-empty and draft-protected.
 func Decide(ctx context.Context, rec *spawns.Recorder, req api.Request, ev Evidence) error {
 	rr := &roundRunner{
-		tx: rec.Tx, recorder: rec, config: rec.Config, driven: true, req: req,
-		emptyDraft: ev.EmptyDraft, withoutCriteria: ev.WithoutCriteria,
+		tx: rec.Tx, recorder: rec, config: rec.Config, driven: true, req: req, evidence: ev,
+		tree: func(context.Context) (string, error) {
+			if ev.TreeFailure != nil {
+				return "", ev.TreeFailure
+			}
+			return ev.Tree, nil
+		},
 	}
 	rec.Spawns = ev.Spawns
 	if err := rr.enter(); err != nil {
@@ -107,15 +113,7 @@ func Decide(ctx context.Context, rec *spawns.Recorder, req api.Request, ev Evide
 	if rr.policy, err = AdoptedPolicy(ctx, rr.tx.Project, rr.tx.Ledger, req.Policy, rr.config); err != nil {
 		return err
 	}
-	_, err = rr.decide(ctx, decisionInput{
-		Evidence: ev, policy: rr.policy, round: rr.round, final: true, config: rr.config,
-		tree: func(context.Context) (string, error) {
-			if ev.TreeFailure != nil {
-				return "", ev.TreeFailure
-			}
-			return ev.Tree, nil
-		},
-	})
+	_, err = rr.decide(ctx)
 	return err
 }
 

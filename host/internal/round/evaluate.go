@@ -224,12 +224,12 @@ func (v *evaluation) decide(ctx context.Context, commit gitrepo.Commit, copied s
 		plan := *v.config.Verify
 		plan.Confine.Read = append(slices.Clip(plan.Confine.Read), v.repo.GitDir()) // The copy uses the objects there.
 		if verified, err = verification.Run(ctx, rr.tx, v.config, plan, top); err == nil {
-			err = rr.readTree(ctx)
+			_, err = rr.snapshot(ctx)
 		}
 		if err != nil {
 			return api.Decision{}, err
 		}
-		q.Verify, verified.Tree, rr.judged = verified.Outcome, rr.tree, rr.tree
+		q.Verify, verified.Tree, rr.judged = verified.Outcome, rr.shot.Digest(), rr.shot.Digest()
 	}
 	if q.Verify != policies.Red {
 		if q.Evidence, err = rr.commandReports(ctx); err != nil {

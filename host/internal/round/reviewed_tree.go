@@ -25,7 +25,9 @@ func (rr *roundRunner) reviewedTree(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := rr.readTree(ctx); err != nil {
+	rr.shot = nil // A snapshot must show what git has stored.
+	now, err := rr.snapshot(ctx)
+	if err != nil {
 		return "", err
 	}
 	changed, err := repo.Changed(ctx, rr.tx.Status.Branch.Base, tree)
@@ -38,7 +40,7 @@ func (rr *roundRunner) reviewedTree(ctx context.Context) (string, error) {
 	if err := rr.checkStored(ctx, repo, changed); err != nil {
 		return "", err
 	}
-	if reviewed != "" && rr.tree != reviewed || rr.judged != "" && reviewed != rr.judged {
+	if reviewed != "" && now.Digest() != reviewed || rr.judged != "" && reviewed != rr.judged {
 		return "", rr.errTreeChanged("after the review")
 	}
 	return tree, nil

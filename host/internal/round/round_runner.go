@@ -40,30 +40,29 @@ type roundRunner struct {
 	config   project.Config
 	req      api.Request
 	critic   bool // the round spawns the critic
-	// withoutCriteria is set if the critic got no description of the task, and emptyDraft if
-	// it got a draft equal to its base.
-	withoutCriteria, emptyDraft bool
-	researchers                 bool // the project names researchers that can run
+	// researchers is set if the project names researchers that can run.
+	researchers bool
 	// driven is set if Run drives the task: usage limits park it, and if a budget runs out,
 	// the user is asked.
 	driven         bool
 	round          task.Round
 	policy         policyset.Selection
-	contradictions bool               // the policy routes them
-	others         []pluginset.Report // without the critic's
-	// tree is the digest of the working tree, "" if not read yet. shot is a current snapshot
-	// of it, nil once a process that we started may have changed it.
-	tree string
+	contradictions bool // the policy routes them
+	// evidence is what the round is decided on, as far as it is known.
+	evidence Evidence
+	// shot is a snapshot of the working tree, nil once a process that we started may have
+	// changed the tree.
 	shot *worktree.Snapshot
 	// judged is the digest of the working tree that the verification and the report commands
 	// were about, "" if there were none.
 	judged string
-	// reviewing is the working tree at the start of the critic's first attempt, nil if it is
-	// not known.
-	reviewing *worktree.Snapshot
-	// carry is set if the task's home decides. Then evidence is the result.
-	carry    bool
-	evidence *Evidence
+	// tree returns the git tree of the draft, for a decision to commit. It is nil if the reports
+	// do not say which files they are about.
+	tree func(context.Context) (string, error)
+	// carry is set if the task's home decides. Then carried is the evidence for it, nil if the
+	// round is not to be decided.
+	carry   bool
+	carried *Evidence
 }
 
 // runHeadless runs a round that spawns its critic, runs report commands, or may need
@@ -72,26 +71,29 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 	rr := &roundRunner{tx: in.tx, recorder: &spawns.Recorder{Tx: in.tx, Config: in.config}, config: in.config, req: req, critic: critic, driven: d != nil}
 	if d != nil {
 		rr.shot, rr.recorder.Jobs, rr.carry, rr.contradictions = d.Tree, d.Jobs, d.Carry, d.Contradictions
-		defer func() { d.Tree, d.Evidence, d.Spawns = rr.shot, rr.evidence, rr.recorder.Spawns }()
+		defer func() { d.Tree, d.Evidence, d.Spawns = rr.shot, rr.carried, rr.recorder.Spawns }()
 	}
 	if err := rr.enter(); err != nil {
 		rr.tx.RefreshStateMD(ctx, err)
 		return api.RoundResult{}, rr.tx.WithTaskID(err)
 	}
-	var given []pluginset.Report
+	rr.evidence.Verification.Outcome = policies.Absent
 	var err error
 	if !rr.carry {
-		if rr.policy, given, err = in.load(ctx, rr.round.Number); err != nil {
+		if rr.policy, rr.evidence.Reports, err = in.load(ctx, rr.round.Number); err != nil {
 			return api.RoundResult{}, err
 		}
 		_, rr.contradictions = rr.policy.Route(finding.CategoryContradiction)
+	}
+	if critic || len(rr.evidence.Reports) == 0 { // A report that the caller gave does not say which files it is about.
+		rr.tree = rr.reviewedTree
 	}
 	if err := cmp.Or(verification.CheckAllowed(rr.tx, req.Verify, rr.config), checkMayReport(rr.tx, rr.config)); err != nil {
 		return api.RoundResult{}, err
 	}
 	if !critic {
 		rr.researchers = rr.config.Spawn.For(researcherName).Named && agents.CheckAvailable(ctx, e.project, rr.config, researcherName, "", profile.Readonly) == nil
-		return rr.run(ctx, given)
+		return rr.run(ctx)
 	}
 	_, err = spawns.FindAgent(e.project, criticName)
 	if err == nil {
@@ -101,13 +103,13 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 		if left := spawns.CheckNotRunning(ctx, rr.tx); left != nil {
 			return api.RoundResult{}, left
 		}
-		return rr.withoutAgent(ctx, given, err)
+		return rr.withoutAgent(ctx, err)
 	}
-	return rr.run(ctx, given)
+	return rr.run(ctx)
 }
 
 // run runs the round under its lock. It first resumes the research of a killed command.
-func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (r api.RoundResult, err error) {
+func (rr *roundRunner) run(ctx context.Context) (r api.RoundResult, err error) {
 	err = rr.recorder.WithAgents(ctx, func(runner spawns.Runner) (err error) {
 		rr.agents = runner
 		var pending bool
@@ -117,7 +119,7 @@ func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (r api
 		if err := rr.enter(); err != nil {
 			return rr.tx.WithTaskID(err)
 		}
-		r, err = rr.decideWith(ctx, given)
+		r, err = rr.reviewAndDecide(ctx)
 		return err
 	})
 	return r, err
@@ -125,18 +127,17 @@ func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (r api
 
 // withoutAgent decides a round without its critic, which cannot run, if the verification is
 // red. Otherwise it fails with why.
-func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Report, why error) (api.RoundResult, error) {
-	v, err := verification.Again(ctx, rr.tx, rr.req.Verify, rr.config, rr.round.Number)
-	if err != nil {
-		return api.RoundResult{}, err
+func (rr *roundRunner) withoutAgent(ctx context.Context, why error) (r api.RoundResult, err error) {
+	if rr.evidence.Verification, err = verification.Again(ctx, rr.tx, rr.req.Verify, rr.config, rr.round.Number); err != nil {
+		return r, err
 	}
-	if v.Outcome != policies.Red {
-		return api.RoundResult{}, why
+	if !rr.isRed() {
+		return r, why
 	}
-	return rr.conclude(ctx, decisionInput{
-		policy: rr.policy, Evidence: Evidence{Reports: given, Verification: v}, round: rr.round, final: true, config: rr.config,
-	})
+	return rr.conclude(ctx)
 }
+
+func (rr *roundRunner) isRed() bool { return rr.evidence.Verification.Outcome == policies.Red }
 
 // enter determines which round to decide and checks the evidence that a review requires.
 func (rr *roundRunner) enter(more ...task.Phase) (err error) {
@@ -154,40 +155,21 @@ func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 	return err
 }
 
-func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report) (api.RoundResult, error) {
-	r := decisionInput{
-		policy: rr.policy, Evidence: Evidence{Reports: given, Verification: api.Verification{Outcome: policies.Absent}},
-		round: rr.round, final: true, config: rr.config,
-	}
-	if rr.critic || len(given) == 0 { // A report that the caller gave does not say which files it is about.
-		r.tree = rr.reviewedTree
-	}
-	var review review
-	var err error
-	if rr.critic {
-		review, err = rr.recordedCriticFailure(ctx)
-	}
-	if err == nil && review.failure == nil {
-		review, err = rr.reviewDraft(ctx, &r.Evidence)
-	}
+func (rr *roundRunner) reviewAndDecide(ctx context.Context) (api.RoundResult, error) {
+	fallback, err := rr.reviewDraft(ctx)
 	switch {
 	case errs.CodeOf(err) == errs.BudgetExhausted:
 		return rr.stopOnBudget(ctx, err)
 	case err != nil:
 		return api.RoundResult{}, err
-	case review.fallback != nil:
+	case fallback != nil:
 		d := rr.undecided(api.ActionManualFallback, api.ReasonManualFallback)
-		if r.Verification.Outcome != policies.Absent {
-			d.Verification = &r.Verification
+		if rr.evidence.Verification.Outcome != policies.Absent {
+			d.Verification = &rr.evidence.Verification
 		}
-		return api.RoundResult{Decision: d, ManualFallback: review.fallback}, nil
-	case review.failure != nil:
-		r.Critic = review.failure
-	case review.run != "":
-		r.Reports = append(r.Reports, review.evidence)
+		return api.RoundResult{Decision: d, ManualFallback: fallback}, nil
 	}
-	r.Run = review.run
-	result, err := rr.conclude(ctx, r)
+	result, err := rr.conclude(ctx)
 	if err != nil || !rr.needsResearch(result.Decision) {
 		return result, err
 	}
@@ -195,29 +177,46 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 }
 
 // reviewDraft verifies the draft and, unless it is red, runs the report commands and the
-// critic. It adds the verification and the commands' reports to the evidence.
-func (rr *roundRunner) reviewDraft(ctx context.Context, ev *Evidence) (result review, err error) {
-	if ev.Verification, err = rr.verifyDraft(ctx); err != nil || ev.Verification.Outcome == policies.Red {
-		return result, err
+// critic. It adds their results to the evidence. It returns a fallback if the caller must run
+// the critic.
+func (rr *roundRunner) reviewDraft(ctx context.Context) (*api.ManualFallback, error) {
+	ev := &rr.evidence
+	if rr.critic {
+		if err := rr.addRecordedFailure(ctx); err != nil || ev.Critic != nil {
+			return nil, err
+		}
 	}
+	var err error
+	if ev.Verification, err = rr.verifyDraft(ctx); err != nil || rr.isRed() {
+		return nil, err
+	}
+	given := ev.Reports
 	reports, err := rr.commandReports(ctx)
-	if err == nil && rr.critic {
-		rr.others = slices.Concat(ev.Reports, reports)
-		result, err = rr.review(ctx, ev.Verification)
-		if ev.Verification = result.verification; err != nil || ev.Verification.Outcome == policies.Red {
-			return result, err // If it is red by now, the reports are about an earlier draft.
+	if err != nil {
+		return nil, err
+	}
+	ev.Reports = slices.Concat(given, reports)
+	if rr.critic {
+		own, fallback, err := rr.review(ctx)
+		switch {
+		case err != nil || fallback != nil:
+			return fallback, err
+		case rr.isRed(): // The other reports are about an earlier draft.
+			ev.Reports = given
+			return nil, nil
 		}
 		if slices.ContainsFunc(rr.recorder.Spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated }) {
 			rr.judged = ev.Verification.Tree // The draft has changed since.
-			reports, err = rr.commandReports(ctx)
+			if reports, err = rr.commandReports(ctx); err != nil {
+				return nil, err
+			}
 		}
-	}
-	ev.Reports = append(ev.Reports, reports...)
-	if err == nil && !rr.critic && len(ev.Reports) == 0 {
-		err = errs.New(errs.NoEvidence, "no command for a report concerns the files that the draft changes").
+		ev.Reports = slices.Concat(given, reports, own)
+	} else if len(ev.Reports) == 0 {
+		return nil, errs.New(errs.NoEvidence, "no command for a report concerns the files that the draft changes").
 			WithHint("leave paths out of one of the reports in " + project.ConfigFile + ", or give critic an adapter under spawn.agents there")
 	}
-	return result, err
+	return nil, nil
 }
 
 // needsResearch reports whether the engine's researchers act on a decision; a policy may use
@@ -227,16 +226,17 @@ func (rr *roundRunner) needsResearch(d api.Decision) bool {
 }
 
 // conclude decides the round, or passes its evidence to the task's home, which decides.
-func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.RoundResult, error) {
-	if r.Verification.Outcome != policies.Red && r.Critic == nil && slices.ContainsFunc(r.Reports, pluginset.Report.ReadsDraft) {
-		r.Draft = rr.compareDraft(ctx, r.Reports)
+func (rr *roundRunner) conclude(ctx context.Context) (api.RoundResult, error) {
+	ev := &rr.evidence
+	reviewed := !rr.isRed() && ev.Critic == nil
+	if reviewed && slices.ContainsFunc(ev.Reports, pluginset.Report.ReadsDraft) {
+		ev.Draft = rr.compareDraft(ctx)
 	}
 	if !rr.carry {
-		return rr.decide(ctx, r)
+		return rr.decide(ctx)
 	}
-	ev := &r.Evidence
-	ev.Spawns, ev.EmptyDraft, ev.WithoutCriteria = rr.recorder.Spawns, rr.emptyDraft, rr.withoutCriteria
-	if r.Verification.Outcome != policies.Red && r.Critic == nil {
+	ev.Spawns = rr.recorder.Spawns
+	if reviewed {
 		var err error
 		if ev.Tree, err = rr.reviewedTree(ctx); err != nil {
 			var ok bool
@@ -245,36 +245,34 @@ func (rr *roundRunner) conclude(ctx context.Context, r decisionInput) (api.Round
 			}
 		}
 	}
-	rr.evidence = ev
+	rr.carried = ev
 	return api.RoundResult{}, nil
 }
 
 // decide evaluates the policy and records the decision. If other processes record events
 // meanwhile, a review still counts as long as the round and the draft are the same.
-func (rr *roundRunner) decide(ctx context.Context, r decisionInput) (api.RoundResult, error) {
-	r.then = rr.prepareNext
+func (rr *roundRunner) decide(ctx context.Context) (api.RoundResult, error) {
+	ev := rr.evidence
 	for {
 		if err := rr.tx.Begin(ctx); err != nil {
 			return api.RoundResult{}, err
 		}
-		if max(rr.tx.Status.Round, 1) != rr.round.Number {
-			return api.RoundResult{}, tasktx.ErrLostRace(rr.round.Number, rr.tx.Status.State)
-		}
 		run := rr.tx.Status.LatestRun(task.RoleCritic, 0)
-		if r.Run != "" && (run == nil || run.Intent.Run != r.Run) {
+		if max(rr.tx.Status.Round, 1) != rr.round.Number || ev.Run != "" && (run == nil || run.Intent.Run != ev.Run) {
 			return api.RoundResult{}, tasktx.ErrLostRace(rr.round.Number, rr.tx.Status.State)
 		}
 		// The home of a fleet knows only the verification's tree.
-		if tree := cmp.Or(rr.judged, r.Verification.Tree); r.Run != "" && tree != "" && run.Tree != tree {
+		if tree := cmp.Or(rr.judged, ev.Verification.Tree); ev.Run != "" && tree != "" && run.Tree != tree {
 			return api.RoundResult{}, rr.errTreeChanged("between the verification and the review")
 		}
-		if len(r.Reports) > 0 && r.Critic == nil {
+		if len(ev.Reports) > 0 && ev.Critic == nil {
 			if err := rr.enter(task.Review); err != nil {
 				return api.RoundResult{}, rr.tx.WithTaskID(err)
 			}
-			r.round = rr.round
 		}
-		d, err := decide(ctx, rr.tx, r)
+		d, err := decide(ctx, rr.tx, decisionInput{
+			Evidence: ev, policy: rr.policy, round: rr.round, final: true, config: rr.config, tree: rr.tree, then: rr.prepareNext,
+		})
 		switch {
 		case errs.CodeOf(err) == errs.LedgerConflict:
 			continue
@@ -288,7 +286,7 @@ func (rr *roundRunner) decide(ctx context.Context, r decisionInput) (api.RoundRe
 
 // prepareNext adds the intents of researchers to a decision before it is recorded.
 func (rr *roundRunner) prepareNext(d *api.Decision) error {
-	d.Spawns, d.EmptyDraft, d.WithoutCriteria = slices.Clone(rr.recorder.Spawns), rr.emptyDraft, rr.withoutCriteria
+	d.Spawns, d.EmptyDraft, d.WithoutCriteria = slices.Clone(rr.recorder.Spawns), rr.evidence.EmptyDraft, rr.evidence.WithoutCriteria
 	if !rr.needsResearch(*d) {
 		return nil
 	}
@@ -336,7 +334,7 @@ func (rr *roundRunner) undecided(action, reason string) api.Decision {
 		TaskID: rr.tx.ID, Round: rr.round.Number, NextRound: rr.round.Number, MaxRounds: rr.round.MaxRounds,
 		NextAction: action, Reason: reason, Findings: []finding.Finding{},
 		Routing: api.Routing{NextDestination: action, Buckets: map[string][]string{}},
-		Spawns:  rr.recorder.Spawns, EmptyDraft: rr.emptyDraft, Driven: rr.tx.Status.Branch != nil,
+		Spawns:  rr.recorder.Spawns, EmptyDraft: rr.evidence.EmptyDraft, Driven: rr.tx.Status.Branch != nil,
 	}
 	if !rr.carry { // Otherwise only the home knows the policy.
 		d.Policy = rr.policy.Identity()
@@ -355,20 +353,19 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 		rr.judged = v.Tree // An attestation may name its tree.
 		return v, err
 	}
-	if rr.shot != nil {
-		rr.tree = rr.shot.Digest()
-	} else if err := rr.readTree(ctx); err != nil {
+	now, err := rr.snapshot(ctx)
+	if err != nil {
 		return api.Verification{}, err
 	}
 	wanted := verification.Command(rr.req.Verify.Command, rr.config)
-	if v := rr.tx.Status.Verified; v != nil && !v.Claimed && v.Command == wanted.Command && v.Runs >= wanted.Runs && v.Tree == rr.tree {
-		rr.judged = rr.tree
+	if v := rr.tx.Status.Verified; v != nil && !v.Claimed && v.Command == wanted.Command && v.Runs >= wanted.Runs && v.Tree == now.Digest() {
+		rr.judged = v.Tree
 		return api.Verification{Outcome: policies.Green, Verification: *v}, nil
 	}
 	// A review of this tree stays valid, whatever the verification's result.
 	review := rr.tx.Status.LatestRun(task.RoleCritic, 0)
 	begun, err := rr.recorder.Write(ctx, func() error {
-		return rr.tx.Apply(task.BeginVerification{Same: review != nil && review.Tree == rr.tree}, event.Full{})
+		return rr.tx.Apply(task.BeginVerification{Same: review != nil && review.Tree == now.Digest()}, event.Full{})
 	})
 	if err != nil {
 		return api.Verification{}, err
@@ -380,16 +377,16 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 	var v api.Verification
 	var first []string
 	for again := false; ; again = true {
-		before := rr.shot
+		before := now
 		rr.shot = nil
 		if v, err = verification.Of(ctx, rr.tx, rr.req.Verify, rr.config, true); err != nil || v.Outcome != policies.Green {
 			return v, err
 		}
-		if err := rr.readTree(ctx); err != nil {
+		if now, err = rr.snapshot(ctx); err != nil {
 			return api.Verification{}, err
 		}
 		var changed, others []string
-		for _, c := range worktree.Compare(before, rr.shot) {
+		for _, c := range worktree.Compare(before, now) {
 			if changed = append(changed, c.Path); !slices.Contains(first, c.Path) {
 				others = append(others, c.Path)
 			}
@@ -403,7 +400,7 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 		}
 		first = changed
 	}
-	v.Tree, rr.judged = rr.tree, rr.tree
+	v.Tree, rr.judged = now.Digest(), now.Digest()
 	_, err = rr.recorder.Write(ctx, func() error {
 		newer, err := hasNewerDraft(ctx, rr.tx, since)
 		if err == nil && (newer || max(rr.tx.Status.Round, 1) != rr.round.Number) {
@@ -417,11 +414,12 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 	return v, err
 }
 
-func (rr *roundRunner) readTree(ctx context.Context) (err error) {
-	if rr.shot, err = verification.Snapshot(ctx, rr.tx, rr.config, &rr.tx.Project.Trees); err == nil {
-		rr.tree = rr.shot.Digest()
+// snapshot returns the working tree as it is now.
+func (rr *roundRunner) snapshot(ctx context.Context) (_ *worktree.Snapshot, err error) {
+	if rr.shot == nil {
+		rr.shot, err = verification.Snapshot(ctx, rr.tx, rr.config, &rr.tx.Project.Trees)
 	}
-	return err
+	return rr.shot, err
 }
 
 // reviewedDraft is the draft that a review read. Its fields are zero if the host cannot know
@@ -434,7 +432,7 @@ type reviewedDraft struct {
 }
 
 // compareDraft stores the draft and compares it with the draft of the previous review.
-func (rr *roundRunner) compareDraft(ctx context.Context, evidence []pluginset.Report) (d reviewedDraft) {
+func (rr *roundRunner) compareDraft(ctx context.Context) (d reviewedDraft) {
 	tree := rr.agents.WorkingTree()
 	tree.Cache, tree.Now = &rr.tx.Project.Trees, rr.shot
 	base, err := rr.tx.Base(ctx)
@@ -446,7 +444,7 @@ func (rr *roundRunner) compareDraft(ctx context.Context, evidence []pluginset.Re
 		return d
 	}
 	d.Changes = make(linediff.Changes)
-	for _, f := range decision.Found(evidence) {
+	for _, f := range decision.Found(rr.evidence.Reports) {
 		if f.File != nil && changes[*f.File] != nil {
 			d.Changes[*f.File] = changes[*f.File]
 		}
