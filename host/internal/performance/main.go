@@ -1,7 +1,8 @@
 // Command performance measures whole processes of a release build, compares them with
-// programs that people would use instead, and writes the tables of docs/performance.md.
+// programs that people would use instead, and writes the tables of docs/performance.md, or only
+// those that its arguments name. It runs at the top of the repository:
 //
-//	performance -page docs/performance.md -bin bin
+//	performance [start] [rounds] [findings] [writers] [parts] [machine]
 //
 // Programs that are compared run in turn, so that they share the load of the machine. All
 // figures of time are medians.
@@ -9,11 +10,11 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -26,33 +27,10 @@ func main() {
 	}
 }
 
-// options are the options of the command line.
-type options struct {
-	page, bin, testdata string
-	turns               int
-	rounds              []int
-	only                string
-}
-
-func run(ctx context.Context, args []string) error {
-	o := options{rounds: []int{1_000, 100_000, 1_000_000}}
-	given := false
-	flags := flag.NewFlagSet("performance", flag.ContinueOnError)
-	flags.StringVar(&o.page, "page", "docs/performance.md", "write the tables into this `FILE`")
-	flags.StringVar(&o.bin, "bin", "bin", "the `FOLDER` of the programs")
-	flags.StringVar(&o.testdata, "testdata", "testdata", "the `FOLDER` of the reports")
-	flags.IntVar(&o.turns, "turns", 40, "run what is compared `N` times")
-	flags.StringVar(&o.only, "only", "", "write only the `TABLE`: start, rounds, findings, writers or parts")
-	flags.Func("rounds", "measure a ledger of `N` rounds instead of 1,000, 100,000 and 1,000,000 (repeatable)", func(text string) error {
-		if !given {
-			o.rounds, given = nil, true
-		}
-		var n int
-		_, err := fmt.Sscan(text, &n)
-		o.rounds = append(o.rounds, n)
-		return err
-	})
-	if err := flags.Parse(args); err != nil {
+// run measures the wanted tables, or all.
+func run(ctx context.Context, wanted []string) error {
+	root, err := os.Getwd()
+	if err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "performance-")
@@ -60,35 +38,31 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b, err := newBench(dir, o)
-	if err != nil {
-		return err
-	}
-	tables := []struct {
+	b := bench{dir: dir, bin: filepath.Join(root, "bin"), reports: filepath.Join(root, "testdata", "reports")}
+	for _, t := range []struct {
 		name string
-		make func(context.Context, *bench) (string, error)
-	}{{"start", start}, {"rounds", rounds}, {"findings", findings}, {"writers", writers}, {"parts", parts}}
-	for _, t := range tables {
-		if o.only != "" && o.only != t.name {
+		make func(context.Context) (string, error)
+	}{{"start", b.start}, {"rounds", b.rounds}, {"findings", b.findings}, {"writers", b.writers}, {"parts", b.parts}, {"machine", machine}} {
+		if len(wanted) > 0 && !slices.Contains(wanted, t.name) {
 			continue
 		}
 		fmt.Fprintln(os.Stderr, "measuring", t.name)
-		text, err := t.make(ctx, b)
+		text, err := t.make(ctx)
 		if err == nil {
-			err = replace(o.page, t.name, text)
+			err = replace(t.name, text)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
-	if o.only != "" {
-		return nil
-	}
-	return replace(o.page, "machine", machine())
+	return nil
 }
 
+// page has the tables.
+const page = "docs/performance.md"
+
 // replace replaces a table of the page, which is between two comments.
-func replace(page, name, text string) error {
+func replace(name, text string) error {
 	whole, err := os.ReadFile(page)
 	if err != nil {
 		return err
@@ -97,7 +71,7 @@ func replace(page, name, text string) error {
 	before, rest, found := strings.Cut(string(whole), begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		return fmt.Errorf("%s has no place for the table %s", filepath.Base(page), name)
+		return fmt.Errorf("%s has no place for the table %s", page, name)
 	}
 	return os.WriteFile(page, []byte(before+begin+text+end+after), 0o644)
 }

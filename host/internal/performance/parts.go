@@ -77,7 +77,7 @@ func allParts(bin string) []part {
 	}...)
 }
 
-func parts(ctx context.Context, b *bench) (string, error) {
+func (b bench) parts(ctx context.Context) (string, error) {
 	rows := [][]string{{"part", "figure", "goal"}}
 	seen := make(map[string][]byte)
 	for _, p := range allParts(b.bin) {

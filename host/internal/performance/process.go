@@ -17,24 +17,15 @@ import (
 	"time"
 )
 
-// bench has the options, and the directory in which programs run.
-type bench struct {
-	options
-	dir string
-}
+// turns is how often programs that are compared run.
+const turns = 40
 
-func newBench(dir string, o options) (*bench, error) {
-	for _, path := range []*string{&o.bin, &o.testdata} {
-		var err error
-		if *path, err = filepath.Abs(*path); err != nil {
-			return nil, err
-		}
-	}
-	return &bench{options: o, dir: dir}, nil
-}
+// bench has the directories of the measured programs and reports, and the one in which programs
+// run.
+type bench struct{ dir, bin, reports string }
 
 // project makes a project for the ledger of a measurement.
-func (b *bench) project(name string) (string, error) {
+func (b bench) project(name string) (string, error) {
 	dir := filepath.Join(b.dir, name)
 	return dir, errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "switchyard.yaml"), nil, 0o600))
 }
@@ -65,7 +56,7 @@ func (f *figures) spread() float64 {
 }
 
 // inTurn runs programs in turn. The first turn does not count.
-func (b *bench) inTurn(ctx context.Context, turns int, programs ...program) ([]figures, error) {
+func (b bench) inTurn(ctx context.Context, turns int, programs ...program) ([]figures, error) {
 	all := make([]figures, len(programs))
 	for turn := range turns + 1 {
 		for i, p := range programs {
@@ -83,7 +74,7 @@ func (b *bench) inTurn(ctx context.Context, turns int, programs ...program) ([]f
 }
 
 // once runs a program. Its output goes to a file, as a script's would.
-func (b *bench) once(ctx context.Context, p program, turn int) (took time.Duration, memory int64, err error) {
+func (b bench) once(ctx context.Context, p program, turn int) (took time.Duration, memory int64, err error) {
 	args := make([]string, len(p.args))
 	for i, a := range p.args {
 		args[i] = strings.ReplaceAll(a, "%d", strconv.Itoa(turn))
@@ -123,13 +114,23 @@ func forgetMemory() error {
 	return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
+// runIn runs a command whose output matters only if it fails.
+func runIn(ctx context.Context, dir string, argv ...string) error {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = dir
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %.500s", argv, err, text)
+	}
+	return nil
+}
+
 // switchyard is a command of the release build.
-func (b *bench) switchyard(name, dir string, args ...string) program {
+func (b bench) switchyard(name, dir string, args ...string) program {
 	return program{name: name, dir: dir, path: filepath.Join(b.bin, "switchyard"), args: args}
 }
 
 // machine describes the machine.
-func machine() string {
+func machine(context.Context) (string, error) {
 	model := "unknown processor"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		for line := range strings.Lines(string(text)) {
@@ -140,5 +141,5 @@ func machine() string {
 		}
 	}
 	return fmt.Sprintf("Measured on %s with %d processors (%s), %s/%s, %s.\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), model,
-		runtime.GOOS, runtime.GOARCH, runtime.Version())
+		runtime.GOOS, runtime.GOARCH, runtime.Version()), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -37,7 +38,7 @@ func ratio(a, b time.Duration) string { return fmt.Sprintf("%.2f", float64(a)/fl
 func mebibytes(kib int64) string { return fmt.Sprintf("%.1f MiB", float64(kib)/1024) }
 
 // start compares whole short processes.
-func start(ctx context.Context, b *bench) (string, error) {
+func (b bench) start(ctx context.Context) (string, error) {
 	dir, err := b.project("start")
 	if err != nil {
 		return "", err
@@ -46,7 +47,7 @@ func start(ctx context.Context, b *bench) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	report := filepath.Join(b.testdata, "reports", "twenty.json")
+	report := filepath.Join(b.reports, "twenty.json")
 	policy, input, lines := filepath.Join(dir, "routing.rego"), filepath.Join(dir, "input.json"), filepath.Join(dir, "findings.rdjsonl")
 	if err := b.write(ctx, dir, report, policy, input, lines); err != nil {
 		return "", err
@@ -68,7 +69,7 @@ func start(ctx context.Context, b *bench) (string, error) {
 		{name: "`reviewdog`, the same 20 findings", dir: repository, path: filepath.Join(b.bin, "reviewdog"), input: lines,
 			args: []string{"-f=rdjsonl", "-reporter=local", "-filter-mode=nofilter", "-diff=true"}},
 	}
-	all, err := b.inTurn(ctx, b.turns, programs...)
+	all, err := b.inTurn(ctx, turns, programs...)
 	if err != nil {
 		return "", err
 	}
@@ -95,7 +96,7 @@ func start(ctx context.Context, b *bench) (string, error) {
 }
 
 // reviewedRepository makes a repository with an approved review of HEAD.
-func (b *bench) reviewedRepository(ctx context.Context) (string, error) {
+func (b bench) reviewedRepository(ctx context.Context) (string, error) {
 	dir, err := b.project("repository")
 	if err != nil {
 		return "", err
@@ -109,10 +110,8 @@ func (b *bench) reviewedRepository(ctx context.Context) (string, error) {
 		{"git", "init", "-q"}, {"git", "add", "switchyard.yaml"}, commit,
 		{"sh", "-c", "echo text >file && git add file"}, {filepath.Join(b.bin, "switchyard"), "round", "T"}, commit,
 	} {
-		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-		cmd.Dir = dir
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("%s: %w: %.500s", argv, err, text)
+		if err := runIn(ctx, dir, argv...); err != nil {
+			return "", err
 		}
 	}
 	return dir, nil
@@ -120,7 +119,7 @@ func (b *bench) reviewedRepository(ctx context.Context) (string, error) {
 
 // write writes the input of the other programs: the policy, its input for a report, and the
 // findings.
-func (b *bench) write(ctx context.Context, dir, report, policy, input, lines string) error {
+func (b bench) write(ctx context.Context, dir, report, policy, input, lines string) error {
 	source, err := fs.ReadFile(policies.Files(), "routing/"+strings.TrimPrefix(policies.Default, "routing@")+"/routing.rego")
 	if err != nil {
 		return err
@@ -156,23 +155,21 @@ func (b *bench) write(ctx context.Context, dir, report, policy, input, lines str
 }
 
 // syncs counts the syncs of a recorded round on an existing ledger.
-func (b *bench) syncs(ctx context.Context, dir, report string) (string, error) {
+func (b bench) syncs(ctx context.Context, dir, report string) (string, error) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		return "Its syncs were not counted, since strace is not installed.", nil
 	}
 	log := filepath.Join(b.dir, "syncs")
-	cmd := exec.CommandContext(ctx, strace, "-f", "-o", log, "-e", "trace=fsync,fdatasync", filepath.Join(b.bin, "switchyard"), "round", "SYNCS", "--report", report)
-	cmd.Dir = dir
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %.500s", err, text)
+	if err := runIn(ctx, dir, strace, "-f", "-o", log, "-e", "trace=fsync,fdatasync", filepath.Join(b.bin, "switchyard"), "round", "SYNCS", "--report", report); err != nil {
+		return "", err
 	}
 	text, err := os.ReadFile(log)
 	return fmt.Sprintf("A recorded round makes %d `fsync` and `fdatasync` calls.", strings.Count(string(text), "sync(")), err
 }
 
 // findings measures reports of many findings.
-func findings(ctx context.Context, b *bench) (string, error) {
+func (b bench) findings(ctx context.Context) (string, error) {
 	dir, err := b.project("findings")
 	if err != nil {
 		return "", err
@@ -185,7 +182,7 @@ func findings(ctx context.Context, b *bench) (string, error) {
 			return "", err
 		}
 		row := []string{number(n), mebibytes(size / 1024)}
-		all, err := b.inTurn(ctx, max(b.turns/4, 1), b.switchyard("route", dir, "route", "--report", path),
+		all, err := b.inTurn(ctx, turns/4, b.switchyard("route", dir, "route", "--report", path),
 			b.switchyard("round", dir, "round", fmt.Sprintf("T%d-%%d", n), "--report", path))
 		if err != nil && strings.HasPrefix(codeOf(err), "plugin-") {
 			rows = append(rows, append(row, "refused: `"+codeOf(err)+"`", "", "", ""))
@@ -225,9 +222,9 @@ func writeReport(path string, n int) (int64, error) {
 }
 
 // writers measures processes that record rounds in one project concurrently.
-func writers(ctx context.Context, b *bench) (string, error) {
+func (b bench) writers(ctx context.Context) (string, error) {
 	const each = 64
-	report := filepath.Join(b.testdata, "reports", "twenty.json")
+	report := filepath.Join(b.reports, "twenty.json")
 	rows := [][]string{{"processes at once", "rounds", "rounds a second"}}
 	for _, n := range []int{1, 8, 64} {
 		dir, err := b.project(fmt.Sprintf("writers-%d", n))
@@ -239,25 +236,18 @@ func writers(ctx context.Context, b *bench) (string, error) {
 		}
 		began := time.Now()
 		var group sync.WaitGroup
-		failed := make(chan error, n)
+		failures := make([]error, n)
 		for w := range n {
 			group.Go(func() {
-				for i := range each / n {
-					cmd := exec.CommandContext(ctx, filepath.Join(b.bin, "switchyard"), "round", fmt.Sprintf("T-%d-%d", w, i), "--report", report)
-					cmd.Dir = dir
-					if text, err := cmd.CombinedOutput(); err != nil {
-						failed <- fmt.Errorf("%w: %.500s", err, text)
-						return
-					}
+				for i := 0; i < each/n && failures[w] == nil; i++ {
+					failures[w] = runIn(ctx, dir, filepath.Join(b.bin, "switchyard"), "round", fmt.Sprintf("T-%d-%d", w, i), "--report", report)
 				}
 			})
 		}
 		group.Wait()
 		took := time.Since(began)
-		select {
-		case err := <-failed:
+		if err := cmp.Or(failures...); err != nil {
 			return "", err
-		default:
 		}
 		rows = append(rows, []string{number(n), number(each), fmt.Sprintf("%.0f", each/took.Seconds())})
 	}
