@@ -63,32 +63,31 @@ type change struct {
 // revision-unknown, commit-shallow if the repository does not have the commit to compare
 // with, and errors of the repository and of the source.
 func (g Gate) Check(ctx context.Context, req api.GateRequest) (api.GateResult, error) {
+	var c change
+	var err error
 	switch {
 	case req.Tree:
-		return g.checkTree(ctx)
+		c, err = g.ofCheckout(ctx)
 	case req.Commit != "":
-		c, err := g.ofCommit(ctx, req.Commit)
-		if err != nil {
-			return api.GateResult{}, err
-		}
-		verdict, err := g.check(ctx, c)
-		return api.GateResult{GateVerdict: verdict}, err
+		c, err = g.ofCommit(ctx, req.Commit)
 	default:
 		return g.checkRange(ctx, req.From, req.To)
 	}
+	if err != nil {
+		return api.GateResult{}, err
+	}
+	verdict, err := g.check(ctx, c)
+	return api.GateResult{GateVerdict: verdict}, err
 }
 
-func (g Gate) checkTree(ctx context.Context) (api.GateResult, error) {
+// ofCheckout returns the change of the files of the checkout since HEAD.
+func (g Gate) ofCheckout(ctx context.Context) (change, error) {
 	head, _, err := g.Repo.Resolve(ctx, "HEAD")
 	if err != nil {
-		return api.GateResult{}, err
+		return change{}, err
 	}
 	tree, err := g.Repo.CheckoutTree(ctx)
-	if err != nil {
-		return api.GateResult{}, err
-	}
-	verdict, err := g.check(ctx, change{tree: tree, from: head})
-	return api.GateResult{GateVerdict: verdict}, err
+	return change{tree: tree, from: head}, err
 }
 
 // ofCommit returns the change that a commit makes to its first parent.
@@ -191,9 +190,7 @@ func (g Gate) check(ctx context.Context, c change) (api.GateVerdict, error) {
 	if err != nil {
 		return refuseChanged(ctx, result, err)
 	}
-	best := result
-	best.Outcome, best.Reason = api.GateNotReviewed, "no review of exactly these files is recorded"
-	best.Missing = []string{"a review of these files"}
+	best := fail(result, api.GateNotReviewed, "no review of exactly these files is recorded", "a review of these files")
 	for _, m := range found.Merges {
 		brought, err := g.checkMerge(ctx, c, m)
 		switch {
@@ -264,128 +261,120 @@ func (g Gate) judge(ctx context.Context, result api.GateVerdict, c change, r evi
 	}
 	switch {
 	case isOutcome(r.Decision.NextAction) && r.Reviewed:
-		return refuse(result, fmt.Sprintf("%s decided %q, which is an outcome of the gate and no action", about, r.Decision.NextAction), "a decision to commit these files"), nil
+		return fail(result, api.GateRefused, fmt.Sprintf("%s decided %q, which is an outcome of the gate and no action", about, r.Decision.NextAction),
+			"a decision to commit these files"), nil
 	case r.Decision.NextAction != policies.Commit && r.Reviewed:
-		result.Outcome = r.Decision.NextAction
-		result.Reason = fmt.Sprintf("%s reviewed these files and decided %s (%s)", about, r.Decision.NextAction, r.Decision.Reason)
-		result.Missing = append(result.Missing, "a decision to commit these files")
-		return result, nil
+		return fail(result, r.Decision.NextAction, fmt.Sprintf("%s reviewed these files and decided %s (%s)", about, r.Decision.NextAction, r.Decision.Reason),
+			"a decision to commit these files"), nil
 	case !r.Reviewed:
-		result.Outcome = api.GateNotReviewed
-		result.Reason = about + " decided on a red verification alone; no critic saw these files"
-		result.Missing = append(result.Missing, "a review of these files")
-		return result, nil
+		return fail(result, api.GateNotReviewed, about+" decided on a red verification alone; no critic saw these files", "a review of these files"), nil
 	case r.Force != nil:
-		return refuse(result, fmt.Sprintf("%s was forced by %s: %s", about, r.Force.By, r.Force.Reason), "a decision that was not forced"), nil
+		return fail(result, api.GateRefused, fmt.Sprintf("%s was forced by %s: %s", about, r.Force.By, r.Force.Reason), "a decision that was not forced"), nil
 	case adopted == "" || r.Policy.Digest != adopted:
-		return refuse(result, fmt.Sprintf("%s was decided by policy %s (%.12s), which the project had not adopted", about, r.Policy, digest.Bare(r.Policy.Digest)),
+		return fail(result, api.GateRefused, fmt.Sprintf("%s was decided by policy %s (%.12s), which the project had not adopted", about, r.Policy, digest.Bare(r.Policy.Digest)),
 			"a decision of the adopted policy"), nil
 	}
-	covered, why, err := g.covers(ctx, r, c)
-	if covered && err == nil {
-		covered, why, err = g.keepsMerged(ctx, c)
+	gap, err := g.findUnseen(ctx, r, c)
+	if gap == "" && err == nil {
+		gap, err = g.findUndone(ctx, c)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return api.GateVerdict{}, err
-	}
-	if !covered {
-		result.Outcome = api.GateNotReviewed
-		result.Reason = fmt.Sprintf("%s reviewed these files, but not the whole difference: %s", about, why)
-		result.Missing = append(result.Missing, "a review of the whole difference")
-		return result, nil
+	case gap != "":
+		return fail(result, api.GateNotReviewed, fmt.Sprintf("%s reviewed these files, but not the whole difference: %s", about, gap), "a review of the whole difference"), nil
 	}
 	result.Outcome = api.GatePassed
 	result.Reason = fmt.Sprintf("%s reviewed exactly these files and decided commit (%s)", about, r.Decision.Reason)
 	return result, nil
 }
 
-// covers reports whether a review of a tree saw the whole change. It did if it compared the
-// tree with the files that the change starts from, or with an earlier commit that has the same
-// version of every file that the change touches.
-func (g Gate) covers(ctx context.Context, r evidence.Review, c change) (covered bool, why string, err error) {
+// findUnseen says what a review of a tree did not see of the change, "" if it saw the whole. It did
+// if it compared the tree with the files that the change starts from, or with an earlier commit
+// that has the same version of every file that the change touches.
+func (g Gate) findUnseen(ctx context.Context, r evidence.Review, c change) (gap string, err error) {
 	if r.Base == c.from {
-		return true, "", nil
+		return "", nil
 	}
 	base, err := g.Repo.Tree(ctx, r.Base)
 	if err != nil {
-		return false, "", err
+		return "", err
 	}
 	from, err := g.Repo.Tree(ctx, c.from)
 	switch {
 	case err != nil:
-		return false, "", err
+		return "", err
 	case base == "":
-		return false, "the commit that it was compared with is not known here", nil
+		return "the commit that it was compared with is not known here", nil
 	case base == from:
-		return true, "", nil
+		return "", nil
 	case base == r.Base: // There was no commit yet.
-		return false, "it was compared with no commit", nil
+		return "it was compared with no commit", nil
 	case from == c.from:
-		return false, fmt.Sprintf("it was compared with %.12s, and this commit has no parent", r.Base), nil
+		return fmt.Sprintf("it was compared with %.12s, and this commit has no parent", r.Base), nil
 	}
 	if earlier, err := g.Repo.IsAncestor(ctx, r.Base, c.from); err != nil || !earlier {
-		return false, fmt.Sprintf("it was compared with %.12s, which is not before %.12s", r.Base, c.from), err
+		return fmt.Sprintf("it was compared with %.12s, which is not before %.12s", r.Base, c.from), err
 	}
-	since, err := g.Repo.Changed(ctx, base, from)
+	since, err := g.changed(ctx, base, from)
 	if err != nil {
-		return false, "", err
+		return "", err
 	}
-	slices.Sort(since)
 	changed, err := g.Repo.Changed(ctx, from, c.tree)
-	if err != nil {
-		return false, "", err
+	unseen := slices.DeleteFunc(changed, func(name string) bool { return !since[name] })
+	if err != nil || len(unseen) == 0 {
+		return "", err
 	}
-	unseen := slices.DeleteFunc(changed, func(name string) bool {
-		_, ok := slices.BinarySearch(since, name)
-		return !ok
-	})
-	if len(unseen) == 0 {
-		return true, "", nil
-	}
-	return false, fmt.Sprintf("it was compared with %.12s, and %.12s has another version of %s", r.Base, c.from, textutil.Line(unseen[0])+textutil.AndMore(len(unseen)-1)), nil
+	return fmt.Sprintf("it was compared with %.12s, and %.12s has another version of %s", r.Base, c.from, textutil.Line(unseen[0])+textutil.AndMore(len(unseen)-1)), nil
 }
 
-// keepsMerged reports whether a merge commit takes over all that it merges, except in files that
-// it changes. If another file is not as git would merge it, the commit undoes what is in its
-// other parent, and the difference with its first parent does not show that.
-func (g Gate) keepsMerged(ctx context.Context, c change) (keeps bool, why string, err error) {
+// findUndone says what a merge commit does not take over of what it merges, "" if it takes over all,
+// except in files that it changes. If another file is not as git would merge it, the commit undoes
+// what is in its other parent, and the difference with its first parent does not show that.
+func (g Gate) findUndone(ctx context.Context, c change) (gap string, err error) {
 	if len(c.merged) == 0 {
-		return true, "", nil
+		return "", nil
 	}
-	seen, err := g.Repo.Changed(ctx, c.from, c.tree)
+	seen, err := g.changed(ctx, c.from, c.tree)
 	if err != nil {
-		return false, "", err
+		return "", err
 	}
-	slices.Sort(seen)
 	for _, parent := range c.merged {
 		// Without the commit at which they part, git would merge them as unrelated ones.
 		if g.Repo.IsShallow() {
 			if _, err := g.mergeBases(ctx, c.from, parent); err != nil {
-				return false, "", err
+				return "", err
 			}
 		}
 		merge, err := g.Repo.AutoMerge(ctx, c.from, parent)
 		if err != nil {
-			return false, "", err
+			return "", err
 		}
 		undone, err := g.Repo.Changed(ctx, merge, c.tree)
 		if err != nil {
-			return false, "", err
+			return "", err
 		}
-		undone = slices.DeleteFunc(undone, func(name string) bool {
-			_, ok := slices.BinarySearch(seen, name)
-			return ok
-		})
+		undone = slices.DeleteFunc(undone, func(name string) bool { return seen[name] })
 		if len(undone) > 0 {
-			return false, fmt.Sprintf("the commit merges %.12s, but without its changes of %s", parent, textutil.Line(undone[0])+textutil.AndMore(len(undone)-1)), nil
+			return fmt.Sprintf("the commit merges %.12s, but without its changes of %s", parent, textutil.Line(undone[0])+textutil.AndMore(len(undone)-1)), nil
 		}
 	}
-	return true, "", nil
+	return "", nil
 }
 
-func refuse(result api.GateVerdict, reason, missing string) api.GateVerdict {
-	result.Outcome, result.Reason = api.GateRefused, reason
-	result.Missing = append(result.Missing, missing)
+// changed returns the set of the files in which two trees differ.
+func (g Gate) changed(ctx context.Context, from, to string) (map[string]bool, error) {
+	names, err := g.Repo.Changed(ctx, from, to)
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set, err
+}
+
+// fail returns a result that does not pass, with what it lacks.
+func fail(result api.GateVerdict, outcome, reason, missing string) api.GateVerdict {
+	result.Outcome, result.Reason, result.Missing = outcome, reason, []string{missing}
 	return result
 }
 
@@ -394,7 +383,7 @@ func refuseChanged(ctx context.Context, result api.GateVerdict, err error) (api.
 	if !wasChanged(ctx, err) {
 		return api.GateVerdict{}, err
 	}
-	return refuse(result, fmt.Sprintf("the record was changed: %v", err), "evidence from a ledger that switchyard ledger verify finds intact"), nil
+	return fail(result, api.GateRefused, fmt.Sprintf("the record was changed: %v", err), "evidence from a ledger that switchyard ledger verify finds intact"), nil
 }
 
 // wasChanged reports whether an error of a source says that the record was changed.

@@ -46,42 +46,25 @@ type dueTask struct {
 //
 // A session of an agent that Switchyard spawned may always end: the command that spawned it
 // judges it.
-func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (api.SessionResult, error) {
+func (e *Engine) StopSession(ctx context.Context, req api.SessionRequest) (result api.SessionResult, err error) {
 	if e.project.Inside() != nil {
-		return api.SessionResult{}, nil
+		return result, nil
 	}
-	l, err := e.project.OpenLedger(ctx)
-	if err != nil {
-		return api.SessionResult{}, err
-	}
-	defer l.Close()
-	for {
-		head, err := l.Head(ctx, event.SessionsChain)
-		if err != nil {
-			return api.SessionResult{}, err
-		}
-		due, err := e.dueTasks(ctx, l)
-		if err != nil || len(due) == 0 {
-			return api.SessionResult{}, err
-		}
+	err = e.record(ctx, event.KindSessionBlocked, func(due []dueTask) (event.Session, error) {
 		body := event.Session{By: e.project.By, Session: textutil.FitBytes(req.Session, maxSession)}
 		if slices.ContainsFunc(due, dueTask.mayBlock) {
+			var err error
 			if due, err = e.addBlocking(ctx, due, req.Verify, &body); err != nil {
-				return api.SessionResult{}, err
+				return body, err
 			}
 		}
-		result := api.SessionResult{Blocked: len(body.Tasks) > 0}
+		result = api.SessionResult{Blocked: len(body.Tasks) > 0}
 		for _, t := range due {
 			result.Tasks = append(result.Tasks, t.SessionTask)
 		}
-		if !result.Blocked {
-			return result, nil
-		}
-		err = e.recordSession(ctx, l, head.N, event.KindSessionBlocked, body)
-		if errs.CodeOf(err) != errs.LedgerConflict { // Otherwise another session was first.
-			return result, err
-		}
-	}
+		return body, nil
+	})
+	return result, err
 }
 
 // addBlocking adds the tasks that block the session to the event, unless a session was blocked
@@ -211,22 +194,10 @@ func (e *Engine) ReleaseSession(ctx context.Context, id, reason string) ([]strin
 	if err := e.project.Inside(); err != nil {
 		return nil, err
 	}
-	l, err := e.project.OpenLedger(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	for {
-		head, err := l.Head(ctx, event.SessionsChain)
-		if err != nil {
-			return nil, err
-		}
-		due, err := e.dueTasks(ctx, l)
-		if err != nil {
-			return nil, err
-		}
+	var released []string
+	err := e.record(ctx, event.KindSessionReleased, func(due []dueTask) (event.Session, error) {
 		body := event.Session{By: e.project.By, Reason: reason}
-		var released []string
+		released = nil
 		for _, t := range due {
 			if id == "" || t.TaskID == id {
 				body.Tasks = append(body.Tasks, event.SessionTask{Task: t.TaskID, Round: t.Round, DecidedAt: t.recorded.Status.DecidedAt})
@@ -235,22 +206,43 @@ func (e *Engine) ReleaseSession(ctx context.Context, id, reason string) ([]strin
 		}
 		switch {
 		case id != "" && released == nil:
-			return nil, errs.New(errs.SessionNotBlocked, "task %s does not block sessions", id).With("task", id)
+			return body, errs.New(errs.SessionNotBlocked, "task %s does not block sessions", id).With("task", id)
 		case released == nil:
-			return nil, errs.New(errs.SessionNotBlocked, "no task in %s blocks a session", e.project.Root)
+			return body, errs.New(errs.SessionNotBlocked, "no task in %s blocks a session", e.project.Root)
 		}
-		err = e.recordSession(ctx, l, head.N, event.KindSessionReleased, body)
-		if errs.CodeOf(err) != errs.LedgerConflict {
-			return released, err
-		}
-	}
+		return body, nil
+	})
+	return released, err
 }
 
-func (e *Engine) recordSession(ctx context.Context, l *ledger.Ledger, after int64, kind string, body event.Session) error {
-	text, err := json.Marshal(body, json.Deterministic(true))
+// record appends the event that decide returns for the tasks that are due, unless the event has no
+// tasks. If another session is first, it begins anew.
+func (e *Engine) record(ctx context.Context, kind string, decide func([]dueTask) (event.Session, error)) error {
+	l, err := e.project.OpenLedger(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = e.project.Append(ctx, l, ledger.Batch{Task: event.SessionsChain, After: after, Events: []ledger.NewEvent{{Kind: kind, Body: text}}})
-	return err
+	defer l.Close()
+	for {
+		head, err := l.Head(ctx, event.SessionsChain)
+		if err != nil {
+			return err
+		}
+		due, err := e.dueTasks(ctx, l)
+		if err != nil {
+			return err
+		}
+		body, err := decide(due)
+		if err != nil || len(body.Tasks) == 0 {
+			return err
+		}
+		text, err := json.Marshal(body, json.Deterministic(true))
+		if err != nil {
+			return err
+		}
+		_, err = e.project.Append(ctx, l, ledger.Batch{Task: event.SessionsChain, After: head.N, Events: []ledger.NewEvent{{Kind: kind, Body: text}}})
+		if errs.CodeOf(err) != errs.LedgerConflict {
+			return err
+		}
+	}
 }
