@@ -32,75 +32,75 @@ type statusSince struct {
 
 // countEvent returns the changes that a task's event makes to the ledger's counters.
 func countEvent(before, after taskSnapshot, t event.Facts, e ledger.Event) []counters.Change {
-	c := &counts{}
-	at := eventCounter{counts: c, event: e, before: before, after: after}
+	c := &counts{event: e, before: before, after: after}
 	switch event := t.Event.(type) {
 	case *task.RoundDecided:
 		c.changes = make([]counters.Change, 0, 32)
-		at.countDecision(*event, t)
+		c.countDecision(*event, t)
 	case *task.QuestionAsked:
 		c.add(counters.Questions(), int64(len(event.Questions)))
 	case *task.QuestionsAnswered:
-		at.countAnswers(*event)
+		c.countAnswers(*event)
 	case *task.WorkResumed:
 		c.add(counters.Resumes(), 1, string(event.Mode))
 	case *task.SpawnBegun:
-		at.countFallbacks(*event)
+		c.countFallbacks(*event)
 	case *task.SpawnEnded:
-		at.countRun(event.Receipt, t)
+		c.countRun(event.Receipt, t)
 	}
 	if after.Overrides > before.Overrides && after.Forced != nil {
 		c.add(counters.Forced(), 1, string(after.Forced.Phase))
 	}
-	at.countStatus(t)
+	c.countStatus(t)
 	c.replace(before.state(e.Task), after.state(e.Task))
 	return c.changes
 }
 
-type eventCounter struct {
-	*counts
+// counts collects an event's changes to the ledger's counters (ADR-0018).
+type counts struct {
 	event         ledger.Event
 	before, after taskSnapshot
+	changes       []counters.Change
 }
 
 // countDecision counts a decision, its findings and its timing.
-func (h eventCounter) countDecision(d task.RoundDecided, t event.Facts) {
+func (c *counts) countDecision(d task.RoundDecided, t event.Facts) {
 	decision := t.DecisionOrZero()
 	policy := decision.Policy
-	h.add(counters.Rounds(), 1, d.NextAction, policy.Version)
-	h.add(counters.DailyRounds(), 1, dayOf(h.event.At), d.NextAction)
-	h.add(counters.Policies(), 1, policy.Version, policy.Digest, policy.ADR)
-	h.add(counters.Verifications(), 1, d.Verify)
-	h.add(counters.Questions(), int64(len(d.Questions)))
-	h.countFindings(counters.Findings(), decision.Findings, func(f event.Finding) [3]string { return [3]string{f.Category, f.Severity, f.Route} })
-	h.countFindings(counters.Deferred(), decision.Deferred, func(f event.Finding) [3]string { return [3]string{f.Severity} })
+	c.add(counters.Rounds(), 1, d.NextAction, policy.Version)
+	c.add(counters.DailyRounds(), 1, dayOf(c.event.At), d.NextAction)
+	c.add(counters.Policies(), 1, policy.Version, policy.Digest, policy.ADR)
+	c.add(counters.Verifications(), 1, d.Verify)
+	c.add(counters.Questions(), int64(len(d.Questions)))
+	c.countFindings(counters.Findings(), decision.Findings, func(f event.Finding) [3]string { return [3]string{f.Category, f.Severity, f.Route} })
+	c.countFindings(counters.Deferred(), decision.Deferred, func(f event.Finding) [3]string { return [3]string{f.Severity} })
 	if n := decision.InducedCount; n != nil {
-		h.add(counters.Induced(), int64(*n))
+		c.add(counters.Induced(), int64(*n))
 	}
 	if d.Reviewed {
-		h.add(counters.Progress(), int64(decision.NewCount), "new")
-		h.add(counters.Progress(), int64(decision.RepeatCount), "repeat")
-		h.add(counters.Progress(), int64(decision.ReopenedCount), "reopened")
-		h.add(counters.Progress(), int64(decision.ResolvedCount), "resolved")
+		c.add(counters.Progress(), int64(decision.NewCount), "new")
+		c.add(counters.Progress(), int64(decision.RepeatCount), "repeat")
+		c.add(counters.Progress(), int64(decision.ReopenedCount), "reopened")
+		c.add(counters.Progress(), int64(decision.ResolvedCount), "resolved")
 		if decision.NoProgress {
-			h.add(counters.Stalled(), 1)
+			c.add(counters.Stalled(), 1)
 		}
 	}
 	if t.Timing == nil {
 		return
 	}
-	sample := counters.Observation{Task: h.event.Task, Round: d.Round}
+	sample := counters.Observation{Task: c.event.Task, Round: d.Round}
 	for _, run := range t.Timing.Plugins {
 		sample.Value = run.Micros
-		h.observe(counters.PluginRuns(), sample, run.Plugin)
+		c.observe(counters.PluginRuns(), sample, run.Plugin)
 	}
 	sample.Value = t.Timing.PolicyMicros
-	h.observe(counters.Evaluations(), sample)
+	c.observe(counters.Evaluations(), sample)
 }
 
 // countFindings counts findings by the labels of a measure, in the order in which these first
 // appear.
-func (h eventCounter) countFindings(m counters.Measure, findings []event.Finding, labels func(event.Finding) [3]string) {
+func (c *counts) countFindings(m counters.Measure, findings []event.Finding, labels func(event.Finding) [3]string) {
 	n := make(map[[3]string]int64)
 	var kinds [][3]string
 	for _, f := range findings {
@@ -110,56 +110,56 @@ func (h eventCounter) countFindings(m counters.Measure, findings []event.Finding
 		}
 	}
 	for _, kind := range kinds {
-		h.add(m, n[kind], kind[:len(m.Labels)]...)
+		c.add(m, n[kind], kind[:len(m.Labels)]...)
 	}
 }
 
 // countAnswers counts how long questions waited, and the budget that an answer did not raise.
-func (h eventCounter) countAnswers(a task.QuestionsAnswered) {
-	waited := h.event.Time().Sub(ledger.Event{At: h.before.Since}.Time())
+func (c *counts) countAnswers(a task.QuestionsAnswered) {
+	waited := c.event.Time().Sub(ledger.Event{At: c.before.Since}.Time())
 	for range a.Answers {
-		h.observe(counters.QuestionWaits(), counters.Observation{Value: waited.Milliseconds(), Task: h.event.Task, Round: a.Round})
+		c.observe(counters.QuestionWaits(), counters.Observation{Value: waited.Milliseconds(), Task: c.event.Task, Round: a.Round})
 	}
-	if asked := h.before.Questions.Open[0]; h.after.Status == task.Stuck && asked.Budget != "" {
-		h.add(counters.BudgetStops(), 1, asked.Budget)
+	if asked := c.before.Questions.Open[0]; c.after.Status == task.Stuck && asked.Budget != "" {
+		c.add(counters.BudgetStops(), 1, asked.Budget)
 	}
 }
 
 // countFallbacks counts the fallbacks from an adapter without a program: there was no run whose end
 // would count them.
-func (h eventCounter) countFallbacks(s task.SpawnBegun) {
+func (c *counts) countFallbacks(s task.SpawnBegun) {
 	for _, run := range s.Intents {
 		class, fell := strings.CutPrefix(run.Why, string(outcome.Fallback)+":")
 		// An agent outside any round always begins with its first attempt.
 		if fell && run.Attempt == 1 && run.Role != task.RoleOther {
-			h.add(counters.Fallbacks(), 1, run.Agent, class)
-			h.add(counters.Daily(), 1, dayOf(h.event.At), counters.DayFallbacks)
+			c.add(counters.Fallbacks(), 1, run.Agent, class)
+			c.add(counters.Daily(), 1, dayOf(c.event.At), counters.DayFallbacks)
 		}
 	}
 }
 
 // countRun counts a run that has ended, with the labels of its intent.
-func (h eventCounter) countRun(r task.Receipt, t event.Facts) {
-	i := slices.IndexFunc(h.before.Runs, func(run task.Run) bool { return run.Run == r.Run })
+func (c *counts) countRun(r task.Receipt, t event.Facts) {
+	i := slices.IndexFunc(c.before.Runs, func(run task.Run) bool { return run.Run == r.Run })
 	if i < 0 {
 		return // Apply has rejected it.
 	}
-	run, day := h.before.Runs[i], dayOf(h.event.At)
-	h.add(counters.Spawns(), 1, run.Agent, run.Adapter, string(r.Outcome))
+	run, day := c.before.Runs[i], dayOf(c.event.At)
+	c.add(counters.Spawns(), 1, run.Agent, run.Adapter, string(r.Outcome))
 	if r.Spawn != nil {
-		h.add(counters.SpawnLevels(), 1, run.Agent, string(cmp.Or(r.Confinement, confinement.None)))
+		c.add(counters.SpawnLevels(), 1, run.Agent, string(cmp.Or(r.Confinement, confinement.None)))
 	}
-	h.add(counters.Daily(), 1, day, counters.DaySpawns)
+	c.add(counters.Daily(), 1, day, counters.DaySpawns)
 	class := cmp.Or(r.Class, "none")
 	switch r.Next {
 	case string(outcome.Fallback), NextManualFallback:
-		h.add(counters.Fallbacks(), 1, run.Agent, string(class))
-		h.add(counters.Daily(), 1, day, counters.DayFallbacks)
+		c.add(counters.Fallbacks(), 1, run.Agent, string(class))
+		c.add(counters.Daily(), 1, day, counters.DayFallbacks)
 	case string(outcome.Retry):
-		h.add(counters.Retries(), 1, run.Agent, string(class))
+		c.add(counters.Retries(), 1, run.Agent, string(class))
 	}
 	if r.Outcome != task.OutcomeLost {
-		h.observe(counters.SpawnRuns(), counters.Observation{Value: r.Used.Millis, Task: h.event.Task, Round: run.Round})
+		c.observe(counters.SpawnRuns(), counters.Observation{Value: r.Used.Millis, Task: c.event.Task, Round: run.Round})
 	}
 	var spawn outcome.Record
 	if t.Spawn != nil {
@@ -169,11 +169,11 @@ func (h eventCounter) countRun(r task.Receipt, t event.Facts) {
 		name   string
 		tokens *int64
 	}{{"in", spawn.TokensIn}, {"out", spawn.TokensOut}, {"cached", spawn.TokensCached}} {
-		h.add(counters.Tokens(), positive(direction.tokens), run.Agent, direction.name)
+		c.add(counters.Tokens(), positive(direction.tokens), run.Agent, direction.name)
 	}
 	cost := positive(spawn.CostMicroDollars)
-	h.add(counters.MicroDollars(), cost, run.Agent)
-	h.add(counters.Daily(), cost, day, counters.DayMicroDollars)
+	c.add(counters.MicroDollars(), cost, run.Agent)
+	c.add(counters.Daily(), cost, day, counters.DayMicroDollars)
 }
 
 // positive returns a number reported by an agent's CLI, or 0 if it is missing or negative.
@@ -184,26 +184,26 @@ func positive(n *int64) int64 {
 	return max(*n, 0)
 }
 
-func (h eventCounter) countStatus(t event.Facts) {
-	if h.after.Status == h.before.Status || isChain(h.event.Task) {
+func (c *counts) countStatus(t event.Facts) {
+	if c.after.Status == c.before.Status || isChain(c.event.Task) {
 		return
 	}
-	day := dayOf(h.event.At)
-	switch h.after.Status {
+	day := dayOf(c.event.At)
+	switch c.after.Status {
 	case task.Stuck:
-		h.add(counters.Stops(), 1, h.after.Why)
-		h.add(counters.Daily(), 1, day, counters.DayStuck)
+		c.add(counters.Stops(), 1, c.after.Why)
+		c.add(counters.Daily(), 1, day, counters.DayStuck)
 		if t.Budget != "" {
-			h.add(counters.BudgetStops(), 1, t.Budget)
+			c.add(counters.BudgetStops(), 1, t.Budget)
 		}
 	case task.Committed:
-		if h.before.Status == task.Merging {
+		if c.before.Status == task.Merging {
 			return // It was counted when it was committed.
 		}
-		h.add(counters.Commits(), 1, cmp.Or(h.after.Bar, string(routing.BarAll)))
-		n := int64(h.after.Rounds())
-		h.observe(counters.TaskRounds(), counters.Observation{Value: n, Task: h.event.Task, Round: h.after.Round})
-		h.add(counters.Daily(), 1, day, counters.DayCommitted)
+		c.add(counters.Commits(), 1, cmp.Or(c.after.Bar, string(routing.BarAll)))
+		n := int64(c.after.Rounds())
+		c.observe(counters.TaskRounds(), counters.Observation{Value: n, Task: c.event.Task, Round: c.after.Round})
+		c.add(counters.Daily(), 1, day, counters.DayCommitted)
 	}
 }
 
@@ -275,9 +275,6 @@ func (m taskSnapshot) withStatusSince(before taskSnapshot, t event.Facts, at str
 	return m
 }
 
-// counts collects an event's changes to the ledger's counters (ADR-0018).
-type counts struct{ changes []counters.Change }
-
 func (c *counts) add(m counters.Measure, n int64, values ...string) {
 	if n == 0 {
 		return
@@ -291,27 +288,22 @@ func (c *counts) observe(d counters.Distribution, s counters.Observation, values
 
 // replace replaces the counters of one state by the counters of the next.
 func (c *counts) replace(before, after []counters.Change) {
-	gone := make(map[string]counters.Change, len(before))
-	for _, was := range before {
-		gone[keyOf(was)] = was
+	has := func(list []counters.Change, x counters.Change) bool {
+		return slices.ContainsFunc(list, func(y counters.Change) bool {
+			return x.Measure.Name == y.Measure.Name && slices.Equal(x.Values, y.Values)
+		})
 	}
 	for _, is := range after {
-		if _, stays := gone[keyOf(is)]; stays {
-			delete(gone, keyOf(is))
-			continue
+		if !has(before, is) {
+			c.changes = append(c.changes, is)
 		}
-		c.changes = append(c.changes, is)
 	}
 	for _, was := range before {
-		if _, ends := gone[keyOf(was)]; ends {
+		if !has(after, was) {
 			c.add(was.Measure, -was.Add, was.Values...)
 		}
 	}
 }
-
-// keyOf identifies a counter that depends on a task's state. No value contains a line
-// break.
-func keyOf(c counters.Change) string { return c.Measure.Name + "\n" + strings.Join(c.Values, "\n") }
 
 func dayOf(at string) string {
 	day, _, _ := strings.Cut(at, "T")

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,13 +40,8 @@ func (k *StoredStatus) addUse(p policies.Identity, round int) {
 	i := slices.IndexFunc(uses, func(u api.PolicyUse) bool { return u.Policy.Digest == p.Digest })
 	if i < 0 {
 		if len(uses) == api.MaxPolicyUses {
-			oldest := 0
-			for j, u := range uses {
-				if u.LastRound < uses[oldest].LastRound {
-					oldest = j
-				}
-			}
-			uses = slices.Delete(uses, oldest, oldest+1)
+			oldest := slices.MinFunc(uses, func(a, b api.PolicyUse) int { return cmp.Compare(a.LastRound, b.LastRound) })
+			uses = slices.DeleteFunc(uses, func(u api.PolicyUse) bool { return u == oldest })
 		}
 		i = len(uses)
 		uses = append(uses, api.PolicyUse{Policy: p, FirstRound: round})
