@@ -60,7 +60,11 @@ func CheckAvailable(ctx context.Context, p *core.Project, config project.Config,
 	if err != nil {
 		return err
 	}
-	set := Settings(config, name, with)
+	return CheckPrograms(p, config, catalog, Settings(config, name, with), may)
+}
+
+// CheckPrograms is CheckAvailable for an agent with settings.
+func CheckPrograms(p *core.Project, config project.Config, catalog *adapter.Catalog, set project.SpawnAgent, may profile.Profile) error {
 	found := set.ManualFallback && may != profile.Edit // No caller runs an agent that edits.
 	var missing error
 	for _, name := range set.AdapterChain() {

@@ -141,22 +141,6 @@ func (d *Doctor) checkRunAgent(config project.Config, catalog *adapter.Catalog, 
 		return err
 	}
 	set := config.Spawn.For(name)
-	var missing error
-	installed := false // One adapter with a program is enough.
-	for _, name := range set.AdapterChain() {
-		a, err := catalog.Get(name)
-		if err == nil {
-			err = a.Allows(may)
-		}
-		if err != nil {
-			return err
-		}
-		_, err = a.Binary(d.project.Environ, d.project.Root, config.Spawn.Command)
-		missing = cmp.Or(missing, err)
-		installed = installed || err == nil
-	}
-	if installed {
-		return nil
-	}
-	return missing
+	set.ManualFallback = false // Run needs the program.
+	return agents.CheckPrograms(d.project, config, catalog, set, may)
 }
