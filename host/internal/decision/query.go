@@ -58,16 +58,16 @@ func (q Query) Decide(ctx context.Context) (api.Decision, *event.Timing, error) 
 	if d.Findings, err = Merge(q.Policy, append(found, q.Audits...)); err != nil {
 		return api.Decision{}, nil, err
 	}
-	if _, err := readStatements(q.Evidence, d.Findings); err != nil {
-		return api.Decision{}, nil, err
-	}
 	past := comparison{findings: slices.Repeat([]task.Reviewed{{Status: task.New}}, len(d.Findings))}
 	if q.Task != nil {
-		if past, err = compareReview(ctx, q.Task, q.Evidence, d.Findings); err != nil {
-			return api.Decision{}, nil, err
-		}
-		d.Previous = past.previous
+		past, err = compareReview(ctx, q.Task, q.Evidence, d.Findings)
+	} else {
+		_, err = readStatements(q.Evidence, d.Findings)
 	}
+	if err != nil {
+		return api.Decision{}, nil, err
+	}
+	d.Previous = past.previous
 	d.InducedCount = markInduced(d.Findings, q.Changes)
 	past.state.Bar = q.Bar
 	begin := time.Now()
