@@ -54,13 +54,8 @@ type Options struct {
 // used.
 type Project struct {
 	project.Project
-	// See Options. Observe and Warn are never nil.
-	Now      func() time.Time
-	By       string
-	Environ  []string
-	Worktree string
-	Observe  func(spawner.Progress)
-	Warn     func(error)
+	// Options has an Observe and a Warn, which are never nil.
+	Options
 	// Supervisor returns the supervisor of child processes, always the same one.
 	Supervisor func() (*supervise.Supervisor, error)
 	// Inside fails if an agent runs this process: see childenv.Inside.
@@ -93,7 +88,7 @@ func New(o Options) *Project {
 		o.Warn = func(error) {}
 	}
 	p := &Project{
-		Project: o.Project, Now: o.Now, By: o.By, Environ: o.Environ, Worktree: o.Worktree, Observe: o.Observe, Warn: o.Warn,
+		Project: o.Project, Options: o,
 		Supervisor: sync.OnceValues(supervise.New), Inside: sync.OnceValue(func() error { return childenv.Inside(o.Environ) }),
 		plugins: pluginset.New(o.Project, o.Plugins),
 	}
@@ -108,10 +103,9 @@ func New(o Options) *Project {
 // Copy returns a copy of the project in another directory, which shares the plugins and the
 // supervisor of p. The caller must not close it, and must not use it after p is closed.
 func (p *Project) Copy(root string) *Project {
-	c := New(Options{
-		Project: project.Project{Root: root, Dir: root}, Now: p.Now, By: p.By,
-		Environ: gitrepo.WithoutRepository(p.Environ), Observe: p.Observe, Warn: p.Warn,
-	})
+	o := p.Options
+	o.Project, o.Environ, o.Worktree = project.Project{Root: root, Dir: root}, gitrepo.WithoutRepository(p.Environ), ""
+	c := New(o)
 	c.plugins, c.Supervisor = p.plugins, p.Supervisor
 	return c
 }

@@ -160,9 +160,11 @@ func (r *Task) follow(ctx context.Context, x *api.Explanation, n int64) error {
 			return event.Tampered(r.ID, "event %d does not fit into its chain", e.N)
 		}
 		if at == n {
-			if err := r.readDecision(ctx, x, e); err != nil {
+			body, err := r.readDecision(ctx, e)
+			if err != nil {
 				return err
 			}
+			x.By, x.Decision, x.DecidedAt = body.By, body.Decision, e.At
 		}
 		prev = e.Hash
 		at++
@@ -178,24 +180,20 @@ func (r *Task) follow(ctx context.Context, x *api.Explanation, n int64) error {
 
 // readDecision reads the decision from its event and checks that it is the one that the
 // task's entry names.
-func (r *Task) readDecision(ctx context.Context, x *api.Explanation, e ledger.Event) error {
+func (r *Task) readDecision(ctx context.Context, e ledger.Event) (event.Full, error) {
 	body, err := event.DecodeFull(e)
 	if err == nil && body.Decision == nil {
 		err = errors.New("it has no decision")
 	}
 	if err != nil {
-		return event.Tampered(r.ID, "event %d cannot be read: %w", e.N, err)
+		return body, event.Tampered(r.ID, "event %d cannot be read: %w", e.N, err)
 	}
-	x.By, x.Decision, x.DecidedAt = body.By, body.Decision, e.At
-	x.Decision.Event = &api.EventRef{N: e.N, Hash: e.Hash}
+	body.Decision.Event = &api.EventRef{N: e.N, Hash: e.Hash}
 	listed, err := entry[api.HistoryEntry](ctx, r, sequenced(keyDecision, e.N))
-	if err != nil {
-		return err
+	if err == nil && (listed == nil || listed.Event != *body.Decision.Event) {
+		err = event.Tampered(r.ID, "event %d is not the decision that its entry names", e.N)
 	}
-	if listed == nil || listed.Event != *x.Decision.Event {
-		return event.Tampered(r.ID, "event %d is not the decision that its entry names", e.N)
-	}
-	return nil
+	return body, err
 }
 
 // LastDecision returns the task's latest recorded decision.
@@ -211,11 +209,11 @@ func (r *Task) LastDecision(ctx context.Context) (api.Decision, error) {
 	if err != nil {
 		return api.Decision{}, err
 	}
-	var x api.Explanation
-	if err := r.readDecision(ctx, &x, e); err != nil {
+	body, err := r.readDecision(ctx, e)
+	if err != nil {
 		return api.Decision{}, err
 	}
-	return *x.Decision, nil
+	return *body.Decision, nil
 }
 
 // DecisionUnknown returns the error of a decision that a commit names and the ledger lacks.

@@ -72,7 +72,8 @@ func (rr *roundRunner) commandReports(ctx context.Context) ([]pluginset.Report, 
 	all.Wait()
 	defer func() {
 		for _, r := range ran {
-			r.close()
+			_ = r.output.Close() // It was only read, or is nil.
+			_ = r.errors.Close()
 		}
 	}()
 	if err := firstCause(failures); err != nil {
@@ -130,17 +131,6 @@ type reportRun struct {
 	result         supervise.Result
 }
 
-func (r *reportRun) close() {
-	if r == nil {
-		return
-	}
-	for _, f := range []*os.File{r.output, r.errors} {
-		if f != nil {
-			_ = f.Close() // It was only read.
-		}
-	}
-}
-
 func (rr *roundRunner) runReport(ctx context.Context, command project.ReportCommand, n int) (*reportRun, error) {
 	name := fmt.Sprintf("%s-r%d-%d", rr.tx.ID, rr.round.Number, n)
 	r := &reportRun{command: command, path: project.StateDir + "/" + spawns.ReportsFolder + "/" + name + ".out"}
@@ -186,10 +176,7 @@ func newFile(dir *os.Root, name string) (*os.File, error) {
 }
 
 func (rr *roundRunner) readReport(ctx context.Context, r *reportRun, resolver *pluginset.Resolver) (pluginset.Report, error) {
-	ref := api.ReportRef{Plugin: r.command.Plugin, Path: api.Stdin}
-	if ref.Plugin == "" {
-		ref.Plugin = api.Auto
-	}
+	ref := api.ReportRef{Plugin: cmp.Or(r.command.Plugin, api.Auto), Path: api.Stdin}
 	size, err := r.output.Seek(0, io.SeekEnd)
 	if err != nil {
 		return pluginset.Report{}, core.ErrStateWrite(r.path, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -56,15 +57,22 @@ func (e *Engine) Start(ctx context.Context, id string, req api.StartRequest) (ap
 //
 // evidence-missing if this round has too few attestations of the phase's agents.
 func (e *Engine) Done(ctx context.Context, id string, req api.PhaseRequest) (api.TaskResult, error) {
+	return e.update(ctx, id, func(_ *tasktx.Tx, config project.Config) (task.Command, event.Full, error) {
+		required := 1
+		if req.Phase == task.Research {
+			required = config.Researchers
+		}
+		return task.CompletePhase{Phase: req.Phase, Required: required, Tests: req.Tests, Force: req.Force}, event.Full{}, nil
+	})
+}
+
+// update runs a command that needs the configuration.
+func (e *Engine) update(ctx context.Context, id string, c func(*tasktx.Tx, project.Config) (task.Command, event.Full, error)) (api.TaskResult, error) {
 	config, err := e.commandConfig(ctx)
 	if err != nil {
 		return api.TaskResult{}, err
 	}
-	required := 1
-	if req.Phase == task.Research {
-		required = config.Researchers
-	}
-	return tasktx.Apply(ctx, e.project, id, task.CompletePhase{Phase: req.Phase, Required: required, Tests: req.Tests, Force: req.Force})
+	return tasktx.Update(ctx, e.project, id, func(tx *tasktx.Tx) (task.Command, event.Full, error) { return c(tx, config) })
 }
 
 // Commit commits a task whose latest decision is to commit.
@@ -74,11 +82,7 @@ func (e *Engine) Done(ctx context.Context, id string, req api.PhaseRequest) (api
 // commit-precondition-missing; its detail missing lists what the round lacks.
 // task-needs-run for a task with its own branch.
 func (e *Engine) Commit(ctx context.Context, id string, req api.CommitRequest) (api.TaskResult, error) {
-	config, err := e.commandConfig(ctx)
-	if err != nil {
-		return api.TaskResult{}, err
-	}
-	return tasktx.Update(ctx, e.project, id, func(tx *tasktx.Tx) (task.Command, event.Full, error) {
+	return e.update(ctx, id, func(tx *tasktx.Tx, config project.Config) (task.Command, event.Full, error) {
 		if tx.Status.Branch != nil {
 			return nil, event.Full{}, tx.ErrNeedsRun()
 		}
@@ -124,11 +128,7 @@ func (e *Engine) Stop(ctx context.Context, id string, req api.StopRequest) (api.
 //
 // task-not-stuck, rounds-exhausted.
 func (e *Engine) Resume(ctx context.Context, id string, req api.ResumeRequest) (api.TaskResult, error) {
-	config, err := e.commandConfig(ctx)
-	if err != nil {
-		return api.TaskResult{}, err
-	}
-	return tasktx.Update(ctx, e.project, id, func(tx *tasktx.Tx) (task.Command, event.Full, error) {
+	return e.update(ctx, id, func(tx *tasktx.Tx, config project.Config) (task.Command, event.Full, error) {
 		switch {
 		case tx.Status.Status == task.Parked:
 			return task.EndParking{By: e.project.By}, event.Full{}, nil

@@ -79,12 +79,7 @@ func (rr *roundRunner) resumeResearch(ctx context.Context) (r api.RoundResult, p
 func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.RoundResult, error) {
 	rr.shot = nil
 	round := max(rr.tx.Status.Round, 1)
-	var asked []finding.Finding
-	for _, f := range d.Findings {
-		if f.Route == actionResearcher {
-			asked = append(asked, f)
-		}
-	}
+	asked := slices.DeleteFunc(slices.Clone(d.Findings), func(f finding.Finding) bool { return f.Route != actionResearcher })
 	k := rr.researcherCount(round)
 	q := researchInput{before: rr.tx.Status.State, k: k, round: round, text: rr.tx.TaskPrompt(), asked: asked}
 	var err error

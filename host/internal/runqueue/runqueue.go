@@ -31,11 +31,7 @@ func Run(ctx context.Context, tasks []api.RunTask, jobs int,
 		results[i] = &r
 		ended(r)
 	}
-	type end struct {
-		task   int
-		result api.RunResult
-	}
-	ends := make(chan end)
+	ends := make(chan func())
 	running := 0
 	start := func(i int) {
 		started[i] = true
@@ -47,7 +43,7 @@ func Run(ctx context.Context, tasks []api.RunTask, jobs int,
 			if err != nil {
 				r = failedResult(ctx, tasks[i].ID, r, err)
 			}
-			ends <- end{i, r}
+			ends <- func() { finish(i, r) }
 		}()
 	}
 	for {
@@ -79,9 +75,9 @@ func Run(ctx context.Context, tasks []api.RunTask, jobs int,
 		if running == 0 {
 			return
 		}
-		e := <-ends
+		end := <-ends
 		running--
-		finish(e.task, e.result)
+		end()
 	}
 }
 
