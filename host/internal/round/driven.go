@@ -15,8 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// DrivenRound is the round of a task that Run drives: usage limits park the task, and if a budget
-// runs out, the user is asked. It is for one round, and not safe for concurrent use.
+// DrivenRound is the round of a task that Run drives: usage limits park the task. It is for one
+// round, and not safe for concurrent use.
 type DrivenRound struct {
 	// Jobs is the number of tasks that the command runs at once, and Budget limits the agents.
 	Jobs   int
@@ -54,7 +54,7 @@ type Evidence struct {
 //
 // # Errors
 //
-// The errors of Engine.Round, draft-empty and draft-protected.
+// The errors of Engine.Round, budget-exhausted, draft-empty and draft-protected.
 func (d *DrivenRound) Run(ctx context.Context, p *core.Project, id string, req api.Request) (api.RoundResult, error) {
 	e := New(p)
 	in, err := e.open(ctx, id, req)

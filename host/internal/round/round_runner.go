@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/internal/agents"
+	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/decision"
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
@@ -42,8 +43,8 @@ type roundRunner struct {
 	critic   bool // the round spawns the critic
 	// researchers is set if the project names researchers that can run.
 	researchers bool
-	// driven is set if Run drives the task: usage limits park it, and if a budget runs out,
-	// the user is asked.
+	// driven is set if Run drives the task: usage limits park it, and if a budget runs out, the
+	// round fails.
 	driven         bool
 	round          task.Round
 	policy         policyset.Selection
@@ -95,17 +96,22 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 		rr.researchers = rr.config.Spawn.For(researcherName).Named && agents.CheckAvailable(ctx, e.project, rr.config, researcherName, "", profile.Readonly) == nil
 		return rr.run(ctx)
 	}
-	_, err = spawns.FindAgent(e.project, criticName)
-	if err == nil {
-		err = agents.CheckAvailable(ctx, e.project, rr.config, criticName, req.Adapter, profile.Report)
-	}
-	if err != nil { // Nothing has changed yet.
+	if err := CheckCritic(ctx, e.project, rr.config, req.Adapter); err != nil { // Nothing has changed yet.
 		if left := spawns.CheckNotRunning(ctx, rr.tx); left != nil {
 			return api.RoundResult{}, left
 		}
 		return rr.withoutAgent(ctx, err)
 	}
 	return rr.run(ctx)
+}
+
+// CheckCritic fails if a project's critic cannot be run. adapter is the one that the caller names,
+// or "".
+func CheckCritic(ctx context.Context, p *core.Project, config project.Config, adapter string) error {
+	if _, err := spawns.FindAgent(p, criticName); err != nil {
+		return err
+	}
+	return agents.CheckAvailable(ctx, p, config, criticName, adapter, profile.Report)
 }
 
 // run runs the round under its lock. It first resumes the research of a killed command.
@@ -298,21 +304,21 @@ func (rr *roundRunner) prepareNext(d *api.Decision) error {
 	return err
 }
 
-// stop marks the task as stuck because of the budget that why names, or asks the user whether
-// to raise it.
+// stop marks the task as stuck because of the budget that why names.
 func (rr *roundRunner) stop(why error) error {
 	reported := event.Full{By: task.BySwitchyard}
 	if f, ok := errors.AsType[*errs.Error](why); ok {
-		if rr.driven {
-			return rr.tx.Apply(task.AskUser{Question: task.AskForBudget(rr.tx.Status.State, f)}, reported)
-		}
 		reported.Budget, _ = f.Details["unit"].(string)
 	}
 	return rr.tx.Apply(task.StopTask{Reason: task.ReasonBudget, By: task.BySwitchyard, FindingCount: -1}, reported)
 }
 
-// stopOnBudget ends the round because the budget does not cover the next step.
+// stopOnBudget ends the round because the budget does not cover the next step. Run asks the user
+// whether to raise it.
 func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.RoundResult, error) {
+	if rr.driven {
+		return api.RoundResult{}, why
+	}
 	at, err := rr.recorder.Write(ctx, func() error {
 		if max(rr.tx.Status.Round, 1) != rr.round.Number {
 			return tasktx.ErrLostRace(rr.round.Number, rr.tx.Status.State)

@@ -16,7 +16,6 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/verification"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
-	"github.com/switchyard-dev/switchyard/internal/agent/profile"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -85,23 +84,12 @@ func (w *work) checkNew() error {
 
 // checkMachine fails if this machine could not carry out the task.
 func (w *work) checkMachine(ctx context.Context, repo *gitrepo.Repo, branch *task.Branch) error {
-	err := w.checkAgents(ctx)
-	if err == nil {
-		err = prompt.Check(w.project.Root)
-	}
-	if err == nil {
-		_, err = handoff.ConfiguredPlan(ctx, w.project, w.config.Spawn.PlanOf(w.id))
-	}
-	if err == nil {
-		err = agents.CheckConfinement(w.project, w.config, w.id, branch.Worktree)
-	}
-	if err == nil {
-		err = repo.CheckFree(ctx, worktreeOf(branch))
-	}
-	if err == nil {
-		err = repo.CheckAuthor(ctx)
-	}
-	return err
+	_, noPlan := handoff.ConfiguredPlan(ctx, w.project, w.config.Spawn.PlanOf(w.id))
+	return cmp.Or(
+		w.checkAgents(ctx), prompt.Check(w.project.Root), noPlan,
+		agents.CheckConfinement(w.project, w.config, w.id, branch.Worktree),
+		repo.CheckFree(ctx, worktreeOf(branch)), repo.CheckAuthor(ctx),
+	)
 }
 
 // checkAgents fails if a definition of an agent or a module is broken, or if the executor or
@@ -118,10 +106,7 @@ func (w *work) checkAgents(ctx context.Context) error {
 	if err != nil || !round.UsesCritic(w.config) {
 		return err
 	}
-	if _, err = spawns.FindAgent(w.project, string(task.RoleCritic)); err != nil {
-		return err
-	}
-	return agents.CheckAvailable(ctx, w.project, w.config, string(task.RoleCritic), w.req.Adapter, profile.Report)
+	return round.CheckCritic(ctx, w.project, w.config, w.req.Adapter)
 }
 
 // errNoBranchToMerge is the error of a merge of a task that does not start from a branch of the

@@ -262,15 +262,13 @@ func (w *work) review(ctx context.Context) (over bool, err error) {
 	w.driver.tree = driven.Tree
 	w.emitSpawns(driven.Spawns) // Even if the round fails.
 	if err != nil {
-		return false, w.stopIfUnreviewable(ctx, err)
+		return false, w.askForBudget(ctx, w.stopIfUnreviewable(ctx, err))
 	}
 	if w.carried != nil {
 		w.carried.Evidence, w.carried.ManualFallback = driven.Evidence, r.ManualFallback != nil
 		return true, nil
 	}
-	if r.Budget == "" {
-		w.emit(api.RunEvent{Event: api.RunDecided, Round: r.Round, Decision: &r})
-	}
+	w.emit(api.RunEvent{Event: api.RunDecided, Round: r.Round, Decision: &r})
 	if r.ManualFallback != nil {
 		w.action = api.ActionManualFallback
 		return true, nil
