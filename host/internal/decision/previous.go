@@ -91,7 +91,7 @@ func AnswerPrevious(ctx context.Context, t *record.Task, evidence []pluginset.Re
 			}
 		}
 	}
-	if err := findUndone(ctx, t, evidence, stated, found); err != nil {
+	if err := findUndone(ctx, t, evidence, stated, found, reported); err != nil {
 		return nil, err
 	}
 	reports := countReports(last.Reports, evidence)
@@ -109,18 +109,15 @@ func AnswerPrevious(ctx context.Context, t *record.Task, evidence []pluginset.Re
 	return all, nil
 }
 
-// findUndone sets the finding whose fix each contradiction of a review asks to undo.
+// findUndone sets the finding whose fix each contradiction of a review asks to undo. reported has
+// the fingerprints of found.
 //
 // # Errors
 //
 // report-previous-invalid if an earlier review did not have that finding, or it is still
 // open; errors of the ledger.
-func findUndone(ctx context.Context, t *record.Task, evidence []pluginset.Report, stated map[string]finding.PreviousStatus, found []finding.Finding) error {
+func findUndone(ctx context.Context, t *record.Task, evidence []pluginset.Report, stated map[string]finding.PreviousStatus, found []finding.Finding, reported map[string]bool) error {
 	var undone []finding.Finding // only fingerprints
-	open := make(map[string]bool, len(found))
-	for _, f := range found {
-		open[f.Fingerprint] = true
-	}
 	for _, ev := range evidence {
 		for _, f := range ev.Result.Findings {
 			if f.Undoes != "" {
@@ -138,7 +135,7 @@ func findUndone(ctx context.Context, t *record.Task, evidence []pluginset.Report
 			case f.Undoes == "":
 			case t.Status.Compare(past[f.Undoes]) == task.New:
 				return errUndoes(ev, f, "no earlier review has such a finding")
-			case open[f.Undoes] || stated[f.Undoes] == finding.Open:
+			case reported[f.Undoes] || stated[f.Undoes] == finding.Open:
 				return errUndoes(ev, f, "that finding is still open")
 			}
 		}

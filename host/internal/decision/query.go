@@ -83,7 +83,8 @@ func (q Query) Decide(ctx context.Context) (api.Decision, *event.Timing, error) 
 	return d, timing, nil
 }
 
-// Merge routes findings and merges duplicates.
+// Merge routes findings and merges duplicates. A category that the policy does not know goes to
+// stuck: any guess could be that it is harmless.
 //
 // # Errors
 //
@@ -91,7 +92,12 @@ func (q Query) Decide(ctx context.Context) (api.Decision, *event.Timing, error) 
 func Merge(policy *policies.Policy, found []finding.Finding) ([]finding.Finding, error) {
 	classified := make([]finding.Finding, len(found))
 	for i, f := range found {
-		classified[i] = classify(policy, f)
+		route, known := policy.Route(f.Category)
+		if !known {
+			f.UnknownCategory, f.Severity, route = true, finding.Fail, api.ActionStuck
+		}
+		f.Route = route
+		classified[i] = f
 	}
 	merged := finding.Merge(classified)
 	return merged, checkFingerprints(merged)
@@ -109,17 +115,6 @@ func checkFingerprints(merged []finding.Finding) error {
 		seen[f.Fingerprint] = f
 	}
 	return nil
-}
-
-// classify routes a finding. A category that the policy does not know goes to stuck: any
-// guess could be that it is harmless.
-func classify(policy *policies.Policy, f finding.Finding) finding.Finding {
-	route, known := policy.Route(f.Category)
-	if !known {
-		f.UnknownCategory, f.Severity, route = true, finding.Fail, api.ActionStuck
-	}
-	f.Route = route
-	return f
 }
 
 func setDestination(d *api.Decision, p *policies.Policy) {

@@ -33,11 +33,9 @@ type Source interface {
 // TaskTrailer is the key of the trailer with the task of a commit.
 const TaskTrailer = "Switchyard-Task"
 
-// isOutcome reports whether a policy's destination has the name of an outcome that no decision
-// can give.
-func isOutcome(destination string) bool {
-	return slices.Contains([]string{api.GatePassed, api.GateNotReviewed, api.GateRefused}, destination)
-}
+// outcomes are the outcomes that no decision can give, although a policy may have destinations of
+// these names.
+var outcomes = []string{api.GatePassed, api.GateNotReviewed, api.GateRefused}
 
 // maxCommits bounds the commits of a range.
 const maxCommits = 1000
@@ -260,7 +258,7 @@ func (g Gate) judge(ctx context.Context, result api.GateVerdict, c change, r evi
 		return refuseChanged(ctx, result, err)
 	}
 	switch {
-	case isOutcome(r.Decision.NextAction) && r.Reviewed:
+	case slices.Contains(outcomes, r.Decision.NextAction) && r.Reviewed:
 		return fail(result, api.GateRefused, fmt.Sprintf("%s decided %q, which is an outcome of the gate and no action", about, r.Decision.NextAction),
 			"a decision to commit these files"), nil
 	case r.Decision.NextAction != policies.Commit && r.Reviewed:

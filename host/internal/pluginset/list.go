@@ -142,8 +142,5 @@ func (s *Set) Module(ctx context.Context, ref string) (api.PluginModule, error) 
 		return api.PluginModule{}, err
 	}
 	wasm, err := r.module(ctx, ref)
-	if err != nil {
-		return api.PluginModule{}, err
-	}
-	return api.PluginModule{Wasm: wasm, Limits: r.runtime.Limits()}, nil
+	return api.PluginModule{Wasm: wasm, Limits: r.runtime.Limits()}, err
 }

@@ -92,7 +92,11 @@ func (p *projection) add(before *ledger.View, s *StoredStatus, next task.State, 
 		if err := checkLevels(s.State, *event, decision); err != nil {
 			return err
 		}
-		p.putDecision(*event, decision.Policy)
+		p.put(sequenced(keyDecision, p.ref.N), api.HistoryEntry{
+			Round: event.Round, NextRound: event.NextRound, MaxRounds: event.MaxRounds, NextAction: event.NextAction, Reason: event.Reason,
+			FindingCount: event.FindingCount, Policy: decision.Policy, At: p.at, Event: p.ref,
+		})
+		p.put(sequenced(keyRound, int64(event.Round)), p.ref.N)
 		s.addUse(decision.Policy, event.Round)
 		s.DecidedAt = p.at
 		if event.Reviewed {
@@ -254,14 +258,6 @@ func withCap(t api.LifecycleEntry, rounds, hard int) api.LifecycleEntry {
 		t.MaxRounds, t.HardCap = rounds, hard
 	}
 	return t
-}
-
-func (p *projection) putDecision(d task.RoundDecided, by policies.Identity) {
-	p.put(sequenced(keyDecision, p.ref.N), api.HistoryEntry{
-		Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, NextAction: d.NextAction, Reason: d.Reason,
-		FindingCount: d.FindingCount, Policy: by, At: p.at, Event: p.ref,
-	})
-	p.put(sequenced(keyRound, int64(d.Round)), p.ref.N)
 }
 
 // putTraces updates the history of every open or deferred finding of a review.

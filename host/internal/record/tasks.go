@@ -19,7 +19,13 @@ import (
 // either as before or as after. A task that cannot be read is skipped and listed. rounds is
 // the number of rounds that the histogram begins with.
 func Summarize(ctx context.Context, l *ledger.Ledger, rounds int) (api.Summary, error) {
-	sum := newSummary(rounds)
+	sum := api.Summary{
+		Routes:     map[string]int{"executor": 0, "researcher": 0, "askuser": 0, "plan-checker": 0, "stuck": 0, "commit": 0},
+		Categories: map[string]int{}, Histogram: map[int]int{},
+	}
+	for round := 1; round <= rounds; round++ {
+		sum.Histogram[round] = 0
+	}
 	for head, err := range l.Heads(ctx) {
 		if err != nil {
 			return api.Summary{}, err
@@ -45,17 +51,6 @@ func Summarize(ctx context.Context, l *ledger.Ledger, rounds int) (api.Summary, 
 		sum.Average = math.Round(100*float64(sum.Rounds)/float64(sum.Tasks)) / 100
 	}
 	return sum, nil
-}
-
-func newSummary(rounds int) api.Summary {
-	sum := api.Summary{
-		Routes:     map[string]int{"executor": 0, "researcher": 0, "askuser": 0, "plan-checker": 0, "stuck": 0, "commit": 0},
-		Categories: map[string]int{}, Histogram: map[int]int{},
-	}
-	for round := 1; round <= rounds; round++ {
-		sum.Histogram[round] = 0
-	}
-	return sum
 }
 
 func addToSummary(sum *api.Summary, s task.State, categories map[string]int) {

@@ -21,13 +21,10 @@ const markFindings = 20
 // tries again.
 func (tx *Tx) writeStateMD(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx) // The event is already recorded.
-	for {
-		again, err := tx.tryStateMD(ctx)
-		if err != nil {
+	for again := true; again; {
+		var err error
+		if again, err = tx.tryStateMD(ctx); err != nil {
 			tx.Project.Warn(fmt.Errorf("STATE.md does not say how task %s stands: %w", tx.ID, err))
-		}
-		if !again {
-			return
 		}
 	}
 }
