@@ -165,12 +165,9 @@ func (c *counts) countRun(r task.Receipt, t event.Facts) {
 	if t.Spawn != nil {
 		spawn = *t.Spawn
 	}
-	for _, direction := range []struct {
-		name   string
-		tokens *int64
-	}{{"in", spawn.TokensIn}, {"out", spawn.TokensOut}, {"cached", spawn.TokensCached}} {
-		c.add(counters.Tokens(), positive(direction.tokens), run.Agent, direction.name)
-	}
+	c.add(counters.Tokens(), positive(spawn.TokensIn), run.Agent, "in")
+	c.add(counters.Tokens(), positive(spawn.TokensOut), run.Agent, "out")
+	c.add(counters.Tokens(), positive(spawn.TokensCached), run.Agent, "cached")
 	cost := positive(spawn.CostMicroDollars)
 	c.add(counters.MicroDollars(), cost, run.Agent)
 	c.add(counters.Daily(), cost, day, counters.DayMicroDollars)

@@ -86,10 +86,7 @@ func (p *projection) add(before *ledger.View, s *StoredStatus, next task.State, 
 	decision := body.DecisionOrZero()
 	switch event := body.Event.(type) {
 	case *task.RoundDecided:
-		if err := checkBar(s.State, next, *event, decision); err != nil {
-			return err
-		}
-		if err := checkLevels(s.State, *event, decision); err != nil {
+		if err := cmp.Or(checkBar(s.State, next, *event, decision), checkLevels(s.State, *event, decision)); err != nil {
 			return err
 		}
 		p.put(sequenced(keyDecision, p.ref.N), api.HistoryEntry{

@@ -78,6 +78,9 @@ func (e *Engine) Evaluate(ctx context.Context, req api.EvaluateRequest) (api.Eva
 	if err == nil {
 		v.dir, err = os.MkdirTemp("", "switchyard-evaluate-")
 	}
+	if err == nil {
+		v.dir, err = filepath.EvalSymlinks(v.dir) // Commands print the path, and some reports name it.
+	}
 	if err != nil {
 		return api.Evaluation{}, errs.New(errs.FileUnwritable, "failed to create a directory for copies of the repository: %w", safefile.Reason(err))
 	}
@@ -94,13 +97,7 @@ func remove(dir string) error {
 	return nil
 }
 
-func (v *evaluation) evaluate(ctx context.Context, req api.EvaluateRequest) (err error) {
-	// Commands print the path, and some reports name it.
-	real, err := filepath.EvalSymlinks(v.dir)
-	if err != nil {
-		return err
-	}
-	v.dir = real
+func (v *evaluation) evaluate(ctx context.Context, req api.EvaluateRequest) error {
 	commits, err := v.repo.History(ctx, req.Merges, req.Last)
 	if err != nil {
 		return err

@@ -88,13 +88,11 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	if err != nil {
 		return SpawnResult{}, err
 	}
-	if core.IsSame(e.project.Abs(req.PromptPath), output.Path()) {
-		return SpawnResult{}, errs.New(errs.Usage, "%s is the file of the prompt, which the output would replace", req.OutputPath).With("path", output.Path())
-	}
-	if err := checkOutput(e.project, config, req.OutputPath, output.Path()); err != nil {
-		return SpawnResult{}, err
-	}
-	if err := agents.CheckAvailable(ctx, e.project, config, definition.Name, req.Adapter, profile.Readonly); err != nil {
+	err = cmp.Or(
+		checkOutput(e.project, config, req.PromptPath, req.OutputPath, output.Path()),
+		agents.CheckAvailable(ctx, e.project, config, definition.Name, req.Adapter, profile.Readonly),
+	)
+	if err != nil {
 		return SpawnResult{}, err
 	}
 	if req.Compatible && !config.Spawn.ConfineGiven {
@@ -173,9 +171,13 @@ func (r SpawnRequest) deliver(output *confine.Output, written *int64) func(spawn
 	}
 }
 
-// checkOutput rejects an output in a git directory, in the project's state, and in place of a
-// file that affects later rounds: an agent must not write there.
-func checkOutput(p *core.Project, config project.Config, given, path string) error {
+// checkOutput rejects an output in place of the prompt. It also rejects one in a git directory, in
+// the project's state, and in place of a file that affects later rounds: an agent must not write
+// there.
+func checkOutput(p *core.Project, config project.Config, prompt, given, path string) error {
+	if core.IsSame(p.Abs(prompt), path) {
+		return errs.New(errs.Usage, "%s is the file of the prompt, which the output would replace", given).With("path", path)
+	}
 	inGit := func(name string) bool { return strings.EqualFold(name, ".git") }
 	affects := func(name string) bool { return name != "." && isWithin(p.AtRoot().Abs(name), path) }
 	rel, err := filepath.Rel(p.Root, path)

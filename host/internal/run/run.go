@@ -145,10 +145,7 @@ func (d *driver) step(ctx context.Context) (over bool, err error) {
 		return false, err
 	}
 	next := task.Next(w.tx.Status.State)
-	if err := w.begin(next.Kind); err != nil {
-		return false, err
-	}
-	if err := w.checkVerifies(next.Kind); err != nil {
+	if err := cmp.Or(w.begin(next.Kind), w.checkVerifies(next.Kind)); err != nil {
 		return false, err
 	}
 	switch next.Kind {
