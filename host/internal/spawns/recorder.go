@@ -14,7 +14,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/digest"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -57,23 +56,15 @@ func (rec *Recorder) WithAgents(ctx context.Context, f func(Runner) error) error
 	return f(runner)
 }
 
-// Write calls f to apply commands to the current task, and records their events. If another
-// process appends first, it calls f again.
+// Write begins a command on the task, and records the events of the commands that f applies, as
+// tasktx.Tx.Write does.
 func (rec *Recorder) Write(ctx context.Context, f func() error) (*api.EventRef, error) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	for {
-		if err := rec.Tx.Begin(ctx); err != nil {
-			return nil, err
-		}
-		if err := f(); err != nil {
-			return nil, err
-		}
-		at, err := rec.Tx.Commit(ctx, nil)
-		if errs.CodeOf(err) != errs.LedgerConflict {
-			return at, err
-		}
+	if err := rec.Tx.Begin(ctx); err != nil {
+		return nil, err
 	}
+	return rec.Tx.Write(ctx, f)
 }
 
 // Target is the purpose of a spawn.

@@ -232,24 +232,36 @@ func Apply(ctx context.Context, p *core.Project, id string, c task.Command) (api
 // decided again, as long as the task is in the same round.
 func (tx *Tx) Update(ctx context.Context, c Command) (api.TaskResult, error) {
 	round := max(tx.Status.Round, 1)
-	for {
+	at, err := tx.Write(ctx, func() error {
+		if max(tx.Status.Round, 1) != round {
+			return ErrLostRace(round, tx.Status.State)
+		}
 		command, r, err := c(tx)
 		if err == nil {
 			err = tx.Apply(command, r)
 		}
-		if err != nil {
-			tx.RefreshStateMD(ctx, err)
-			return api.TaskResult{}, err
+		tx.RefreshStateMD(ctx, err)
+		return err
+	})
+	if err != nil {
+		return api.TaskResult{}, err
+	}
+	return api.TaskResult{TaskStatus: tx.Status.Public(), Recorded: at}, nil
+}
+
+// Write calls f to apply commands to the current task, and records their events. If another process
+// appends first, it calls f again.
+func (tx *Tx) Write(ctx context.Context, f func() error) (*api.EventRef, error) {
+	for {
+		if err := f(); err != nil {
+			return nil, err
 		}
-		event, err := tx.Commit(ctx, nil)
+		at, err := tx.Commit(ctx, nil)
 		if errs.CodeOf(err) != errs.LedgerConflict {
-			return api.TaskResult{TaskStatus: tx.Status.Public(), Recorded: event}, err
+			return at, err
 		}
 		if err := tx.Begin(ctx); err != nil {
-			return api.TaskResult{}, err
-		}
-		if tx.Status.Round != round {
-			return api.TaskResult{}, ErrLostRace(round, tx.Status.State)
+			return nil, err
 		}
 	}
 }
