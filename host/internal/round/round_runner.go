@@ -161,6 +161,7 @@ func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 	return err
 }
 
+// reviewAndDecide reviews and decides the draft, and runs the researchers that the decision asks for.
 func (rr *roundRunner) reviewAndDecide(ctx context.Context) (api.RoundResult, error) {
 	fallback, err := rr.reviewDraft(ctx)
 	switch {
@@ -202,27 +203,27 @@ func (rr *roundRunner) reviewDraft(ctx context.Context) (*api.ManualFallback, er
 		return nil, err
 	}
 	ev.Reports = slices.Concat(given, reports)
-	if rr.critic {
-		own, fallback, err := rr.review(ctx)
-		switch {
-		case err != nil || fallback != nil:
-			return fallback, err
-		case rr.isRed(): // The other reports are about an earlier draft.
-			ev.Reports = given
-			return nil, nil
-		}
-		if slices.ContainsFunc(rr.recorder.Spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated }) {
-			rr.judged = ev.Verification.Tree // The draft has changed since.
-			if reports, err = rr.commandReports(ctx); err != nil {
-				return nil, err
-			}
-		}
-		ev.Reports = slices.Concat(given, reports, own)
-	} else if len(ev.Reports) == 0 {
+	switch {
+	case !rr.critic && len(ev.Reports) == 0:
 		return nil, errs.New(errs.NoEvidence, "no command for a report concerns the files that the draft changes").
 			WithHint("leave paths out of one of the reports in " + project.ConfigFile + ", or give critic an adapter under spawn.agents there")
+	case !rr.critic:
+		return nil, nil
 	}
-	return nil, nil
+	own, fallback, err := rr.review(ctx)
+	switch {
+	case err != nil || fallback != nil:
+		return fallback, err
+	case rr.isRed(): // The other reports are about an earlier draft.
+		ev.Reports = given
+		return nil, nil
+	}
+	if slices.ContainsFunc(rr.recorder.Spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated }) {
+		rr.judged = ev.Verification.Tree // The draft has changed since.
+		reports, err = rr.commandReports(ctx)
+	}
+	ev.Reports = slices.Concat(given, reports, own)
+	return nil, err
 }
 
 // needsResearch reports whether the engine's researchers act on a decision; a policy may use
