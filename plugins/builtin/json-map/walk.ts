@@ -3,7 +3,7 @@
  */
 
 import {
-  Elements, Members, Value, isAbsent, isArray, isBlank, isFalse, isObject, wholeNumber
+  Elements, Members, Value, firstOf, isAbsent, isArray, isBlank, isFalse, isObject, wholeNumber
 } from "../../sdk/assemblyscript/cursor";
 import { fail, failed, path, sentence } from "../../sdk/assemblyscript/result";
 import { alloc } from "../../sdk/assemblyscript/memory";
@@ -118,10 +118,10 @@ function lacking(depth: i32, wanted: string, value: Value): void {
   const message = sentence(path.length ? "" : "the report");
   message.writer(path).text(" must be ").text(wanted).text(", as the configuration's ")
     .text(findings ? "items" : "failed").text(" has ").inside(pattern.text).text(", but it is ").excerpt(value);
-  fail(
-    "json-map-no-items", "", message,
-    "check that the whole report of this tool was given; if a clean report lacks this place, list it in optional", value
-  );
+  const hint = isArray(value) && !firstOf(value)
+    ? "if the tool writes [] for an object without members, as PHP does, use another format of it, such as PHPStan's checkstyle; else correct the configuration"
+    : "check that the whole report of this tool was given; if a clean report lacks this place, list it in optional";
+  fail("json-map-no-items", "", message, hint, value);
 }
 
 function writeName(out: Writer, step: Step, escaped: bool): void {
