@@ -153,11 +153,17 @@ type passwords struct {
 }
 
 func (p *passwords) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c, _, err := readWebConfig(p.path)
+	c, secure, err := readWebConfig(p.path)
 	if len(c.Users) > 0 {
 		p.closed.Store(true)
 	} else if err == nil && p.closed.Load() {
 		err = errors.New("it has no users any more")
+	}
+	if err == nil && secure != nil {
+		err = checkConnection(r.TLS, secure.ClientAuth)
+	}
+	if err != nil || secure != nil && secure.ClientAuth != tls.NoClientCert {
+		w.Header().Set("Connection", "close") // The next request has its certificate checked again.
 	}
 	if err != nil {
 		p.log.Printf("web configuration %s: %v", p.path, err)
@@ -167,6 +173,19 @@ func (p *passwords) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(c.Users) == 0 || p.admits(c.Users, w, r) {
 		p.next.ServeHTTP(w, r)
 	}
+}
+
+// checkConnection fails if a connection from before a change of the configuration lacks what
+// the configuration demands now.
+func checkConnection(state *tls.ConnectionState, clients tls.ClientAuthType) error {
+	switch {
+	case state == nil:
+		return errors.New("it has TLS now, but did not when the server was started: start it again")
+	case clients == tls.RequireAnyClientCert && len(state.PeerCertificates) == 0,
+		clients == tls.RequireAndVerifyClientCert && len(state.VerifiedChains) == 0:
+		return errors.New("it requires a client certificate now, and a connection from before has none")
+	}
+	return nil
 }
 
 // admits reports whether a request has the password of a user. It answers other requests.

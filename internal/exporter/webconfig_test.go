@@ -302,3 +302,63 @@ func TestClientCertificates(t *testing.T) {
 		t.Errorf("without a certificate: %d", got.status)
 	}
 }
+
+// TestTLSThatChanges checks that requests get neither more nor less access than the web
+// configuration allows at that time, also in connections from before its change.
+func TestTLSThatChanges(t *testing.T) {
+	t.Parallel()
+	const open = tlsConfig
+	clients := func(settings string) string { return tlsConfig[:len(tlsConfig)-2] + ", " + settings + "}\n" }
+	verified := clients("client_ca_file: cert.pem, client_auth_type: RequireAndVerifyClientCert")
+	for name, c := range map[string]struct {
+		before, after string
+		certificate   bool   // of the client
+		warning       string // "" if the client still has access
+	}{
+		"no authority any more":         {verified, clients("client_auth_type: RequireAndVerifyClientCert"), true, "need each other"},
+		"no client certificates":        {verified, open, false, ""},
+		"no change":                     {verified, verified, true, ""},
+		"another authority":             {verified, clients("client_ca_file: other/cert.pem, client_auth_type: RequireAndVerifyClientCert"), true, "TLS handshake error"},
+		"verified clients from now on":  {open, verified, false, "client certificate"},
+		"certified clients from now on": {open, clients("client_auth_type: RequireAnyClientCert"), false, "client certificate"},
+		"TLS from now on":               {"", open, false, "TLS"},
+		"no TLS any more":               {open, "", false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			settings := &tls.Config{RootCAs: certify(t, dir)}
+			if err := os.Mkdir(filepath.Join(dir, "other"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			certify(t, filepath.Join(dir, "other"))
+			if c.certificate {
+				pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				settings.Certificates = []tls.Certificate{pair}
+			}
+			s := start(t, exporter.Options{Gather: gathers, ServeOptions: exporter.ServeOptions{WebConfig: write(t, dir, "web.yml", c.before)}})
+			client := &http.Transport{TLSClientConfig: settings} // It keeps its connection.
+			defer client.CloseIdleConnections()
+			if got, err := tryBy(client, http.MethodGet, s.URL); (err == nil && got.status == 200) != (c.certificate || c.before != verified) {
+				t.Fatalf("at first: %d, %v", got.status, err)
+			}
+			write(t, dir, "web.yml", c.after)
+			got, err := tryBy(client, http.MethodGet, s.URL)
+			if c.warning == "" {
+				if err != nil || got.status != 200 {
+					t.Errorf("after the change: %d, %v", got.status, err)
+				}
+				return
+			}
+			if err == nil && got.status != 500 {
+				t.Errorf("after the change: %d", got.status)
+			}
+			if warnings := strings.Join(s.reported(), "\n"); !strings.Contains(warnings, c.warning) {
+				t.Errorf("the warnings are %s", warnings)
+			}
+		})
+	}
+}
