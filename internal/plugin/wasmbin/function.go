@@ -19,23 +19,24 @@ const (
 	operandShift = 4
 )
 
-func (m *module) writeCode(r *reader) error {
+func (m *module) writeCode(r *reader) {
 	n := r.u32()
 	if int(n) != len(m.funcs)-int(m.imported) {
-		return errMalformed("its code")
+		r.fail()
+		return
 	}
 	out := make([]byte, 0, len(r.data)+len(r.data)/2)
 	out = append(out, uleb(n)...)
 	f := function{module: m}
 	for _, t := range m.funcs[m.imported:] {
 		if err := f.meter(m.types[t], r.bytes()); err != nil {
-			return err
+			r.refuse(err)
+			return
 		}
 		out = binary.AppendUvarint(out, uint64(len(f.out)))
 		out = append(out, f.out...)
 	}
 	m.sections[sectionCode] = out
-	return nil
 }
 
 // function rewrites one function. It is reused for the next one.
@@ -75,9 +76,7 @@ func (f *function) meter(t functionType, code []byte) error {
 		f.locals += uint64(f.u32())
 		f.valueType()
 	}
-	if err := atMost(f.locals, maxLocals, "local variables in a function"); err != nil {
-		return err
-	}
+	f.atMost(f.locals, maxLocals, "local variables in a function")
 	start := f.at
 	f.copyTo(start)
 	f.appendCharge()
@@ -86,8 +85,11 @@ func (f *function) meter(t functionType, code []byte) error {
 	for len(f.open) > 0 && f.more() {
 		f.instruction()
 	}
-	if f.bad || f.more() || len(f.open) > 0 {
-		return errMalformed("its code")
+	if len(f.open) > 0 {
+		f.fail()
+	}
+	if err := f.finish("its code"); err != nil {
+		return err
 	}
 	f.copyTo(len(code))
 	if f.compile.calls > 0 || len(code)-start+int(f.locals) > maxUnmetered {

@@ -172,7 +172,7 @@ func (m *module) write() ([]byte, error) {
 type part struct {
 	section byte
 	what    string
-	do      func(*reader) error
+	do      func(*reader)
 }
 
 // each reads all parts, and returns the first error.
@@ -182,11 +182,8 @@ func (m *module) each(parts []part) (first error) {
 			continue
 		}
 		r := &reader{data: m.sections[p.section]}
-		err := p.do(r)
-		if err == nil && (r.bad || r.more()) {
-			err = errMalformed(p.what)
-		}
-		first = cmp.Or(first, err)
+		p.do(r)
+		first = cmp.Or(first, r.finish(p.what))
 	}
 	return first
 }
@@ -201,33 +198,23 @@ func (m *module) insert(id byte, entry []byte) {
 	m.sections[id] = slices.Concat(uleb(n+1), r.data[r.at:], entry)
 }
 
-func (m *module) readTypes(r *reader) error {
-	n := r.u32()
-	if err := atMost(uint64(n), maxTypes, "types"); err != nil {
-		return err
-	}
-	for ; n > 0 && !r.bad; n-- {
+func (m *module) readTypes(r *reader) {
+	r.each(r.count(maxTypes, "types"), func() {
 		if r.byte() != typeFunction {
 			r.fail()
 		}
 		t := functionType{params: r.valueTypes(), results: r.valueTypes()}
-		if err := atMost(t.values(), maxValues, "parameters and results of a function"); err != nil {
-			return err
+		if r.atMost(t.values(), maxValues, "parameters and results of a function"); !r.bad {
+			m.types = append(m.types, t)
+			m.compileCosts += t.values() * costType
 		}
-		m.types = append(m.types, t)
-		m.compileCosts += t.values() * costType
-	}
-	return nil
+	})
 }
 
 func (m *module) functionType(r *reader) uint32 { return r.below(uint64(len(m.types))) }
 
-func (m *module) readImports(r *reader) error {
-	n := r.u32()
-	if err := atMost(uint64(n), maxImports, "imports"); err != nil {
-		return err
-	}
-	r.each(n, func() {
+func (m *module) readImports(r *reader) {
+	r.each(r.count(maxImports, "imports"), func() {
 		i := Import{Module: r.name(), Name: r.name()}
 		switch r.byte() {
 		case kindFunction:
@@ -251,38 +238,25 @@ func (m *module) readImports(r *reader) error {
 			m.imports = append(m.imports, i)
 		}
 	})
-	return nil
 }
 
-func (m *module) readFunctions(r *reader) error {
-	n := r.u32()
-	if err := atMost(uint64(n), maxFunctions, "functions"); err != nil {
-		return err
-	}
-	r.each(n, func() { m.funcs = append(m.funcs, m.functionType(r)) })
-	return nil
+func (m *module) readFunctions(r *reader) {
+	r.each(r.count(maxFunctions, "functions"), func() { m.funcs = append(m.funcs, m.functionType(r)) })
 }
 
-func (m *module) readTables(r *reader) error {
-	for n := r.u32(); n > 0 && !r.bad; n-- {
+func (m *module) readTables(r *reader) {
+	r.each(r.u32(), func() {
 		m.table(r)
-		if err := atMost(m.tableElements, maxTableElements, "table elements"); err != nil {
-			return err
-		}
-	}
-	return nil
+		r.atMost(m.tableElements, maxTableElements, "table elements")
+	})
 }
 
-func (m *module) readMemories(r *reader) error {
+func (m *module) readMemories(r *reader) {
 	r.each(r.below(2), func() { m.memoryType(r) })
-	return nil
 }
 
-func (m *module) readGlobals(r *reader) error {
-	n := r.u32()
-	if err := atMost(uint64(n), maxGlobals, "globals"); err != nil {
-		return err
-	}
+func (m *module) readGlobals(r *reader) {
+	n := r.count(maxGlobals, "globals")
 	out := uleb(n)
 	r.each(n, func() {
 		from := r.at
@@ -291,46 +265,39 @@ func (m *module) readGlobals(r *reader) error {
 		out = m.expression(r, out)
 	})
 	m.sections[sectionGlobal] = out
-	return nil
 }
 
-func (m *module) readExports(r *reader) error {
-	n := r.u32()
-	if err := atMost(uint64(n), maxExports, "exports"); err != nil {
-		return err
-	}
+func (m *module) readExports(r *reader) {
+	n := r.count(maxExports, "exports")
 	out := uleb(n)
 	r.each(n, func() {
 		from := r.at
 		e := Export{Name: r.name()}
 		kind := r.byte()
-		index := r.at
+		out = append(out, r.data[from:r.at]...)
+		var index uint32
 		switch kind {
 		case kindFunction:
-			f := m.function(r)
-			out = append(out, r.data[from:index]...)
-			out = binary.AppendUvarint(out, uint64(f))
-			from = r.at
-			e.Kind, e.Type = Function, m.typeName(m.typeOf(f))
+			index = m.function(r)
+			e.Kind, e.Type = Function, m.typeName(m.typeOf(index))
 		case kindTable:
 			e.Kind = "table"
-			r.u32()
+			index = r.u32()
 		case kindMemory:
 			e.Kind = "memory"
-			r.u32()
+			index = r.u32()
 		case kindGlobal:
 			e.Kind = "global"
-			m.global(r)
+			index = m.global(r)
 		default:
 			r.fail()
 		}
-		out = append(out, r.data[min(from, r.at):r.at]...)
+		out = binary.AppendUvarint(out, uint64(index))
 		if !r.bad {
 			m.exports = append(m.exports, e)
 		}
 	})
 	m.sections[sectionExport] = out
-	return nil
 }
 
 // function reads the index of a function and returns its index in the metered
@@ -352,26 +319,20 @@ func (m *module) reference(r *reader) uint32 {
 
 func (m *module) global(r *reader) uint32 { return r.below(uint64(m.globals)) }
 
-func (m *module) writeStart(r *reader) error {
-	m.sections[sectionStart] = uleb(m.function(r))
-	return nil
-}
+func (m *module) writeStart(r *reader) { m.sections[sectionStart] = uleb(m.function(r)) }
 
 // writeElements shifts the functions of the element segments, which have eight forms, encoded
 // in three bits (WebAssembly core, 5.5.12). It accepts only active segments: wazero 1.12
 // without reference types panics on others.
-func (m *module) writeElements(r *reader) error {
-	n := r.u32()
-	if err := atMost(uint64(n), maxSegments, "element segments"); err != nil {
-		return err
-	}
+func (m *module) writeElements(r *reader) {
+	n := r.count(maxSegments, "element segments")
 	out := uleb(n)
-	for ; n > 0 && !r.bad; n-- {
+	r.each(n, func() {
 		form := r.below(8)
 		out = append(out, byte(form))
 		passive, explicit, expressions := form&1 != 0, form&2 != 0, form&4 != 0
 		if passive {
-			return &Error{What: "has element segments that are passive or declarative, which this host does not support"}
+			r.refuse(&Error{What: "has element segments that are passive or declarative, which this host does not support"})
 		}
 		if explicit {
 			out = binary.AppendUvarint(out, uint64(r.u32())) // its table
@@ -389,25 +350,20 @@ func (m *module) writeElements(r *reader) error {
 		}
 		count := r.u32()
 		out = binary.AppendUvarint(out, uint64(count))
-		for ; count > 0 && !r.bad; count-- {
+		r.each(count, func() {
 			if expressions {
 				out = m.expression(r, out)
 			} else {
 				out = binary.AppendUvarint(out, uint64(m.reference(r)))
 			}
-		}
-	}
+		})
+	})
 	m.sections[sectionElement] = out
-	return nil
 }
 
 // readData checks the offsets of the data segments.
-func (m *module) readData(r *reader) error {
-	n := r.u32()
-	if err := atMost(uint64(n), maxSegments, "data segments"); err != nil {
-		return err
-	}
-	for ; n > 0 && !r.bad; n-- {
+func (m *module) readData(r *reader) {
+	r.each(r.count(maxSegments, "data segments"), func() {
 		const passive, explicit = 1, 2
 		form := r.below(3)
 		if form == explicit {
@@ -417,8 +373,7 @@ func (m *module) readData(r *reader) error {
 			m.expression(r, nil)
 		}
 		r.bytes()
-	}
-	return nil
+	})
 }
 
 // expression appends a constant expression to out and shifts its function. In WebAssembly 2.0
@@ -444,7 +399,7 @@ func (m *module) expression(r *reader, out []byte) []byte {
 	if r.byte() != opEnd {
 		r.fail()
 	}
-	return append(out, r.data[min(from, r.at):r.at]...)
+	return append(out, r.data[from:r.at]...)
 }
 
 func uleb(n uint32) []byte { return binary.AppendUvarint(nil, uint64(n)) }

@@ -3,6 +3,7 @@
 package wasmbin
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -75,13 +76,6 @@ func (e *Error) Error() string { return "the module " + e.What }
 
 func errMalformed(what string) error { return &Error{What: "is malformed in " + what} }
 
-func atMost(n, limit uint64, what string) error {
-	if n <= limit {
-		return nil
-	}
-	return &Error{What: fmt.Sprintf("declares %d %s; the limit is %d", n, what, limit), Limit: limit}
-}
-
 // reader reads the binary format of WebAssembly 2.0 (WebAssembly core, 5). At the end of
 // the data, or after a malformed value, it sets bad and returns zeros. It returns views of
 // the data.
@@ -89,6 +83,7 @@ type reader struct {
 	data []byte
 	at   int // the offset of the next read
 	bad  bool
+	why  error // nil if bad data is malformed
 }
 
 // more reports whether there is more to read.
@@ -97,6 +92,29 @@ func (r *reader) more() bool { return !r.bad && r.at < len(r.data) }
 // fail marks the data as malformed and ends the reading.
 func (r *reader) fail() {
 	r.bad, r.at = true, len(r.data)
+}
+
+// refuse ends the reading with an error, unless it has ended already.
+func (r *reader) refuse(err error) {
+	if !r.bad {
+		r.fail()
+		r.why = err
+	}
+}
+
+// atMost refuses a number above a limit.
+func (r *reader) atMost(n, limit uint64, what string) {
+	if n > limit {
+		r.refuse(&Error{What: fmt.Sprintf("declares %d %s; the limit is %d", n, what, limit), Limit: limit})
+	}
+}
+
+// finish returns an error if the data was not read to its end, and no further.
+func (r *reader) finish(what string) error {
+	if r.bad || r.more() {
+		return cmp.Or(r.why, errMalformed(what))
+	}
+	return nil
 }
 
 func (r *reader) byte() byte {
@@ -162,6 +180,13 @@ func (r *reader) take(n uint32) []byte {
 // bytes returns a view of a vector of bytes.
 func (r *reader) bytes() []byte { return r.take(r.u32()) }
 
+// count reads the length of a vector.
+func (r *reader) count(limit uint64, what string) uint32 {
+	n := r.u32()
+	r.atMost(uint64(n), limit, what)
+	return n
+}
+
 func (r *reader) each(n uint32, entry func()) {
 	for ; n > 0 && !r.bad; n-- {
 		entry()
@@ -170,19 +195,17 @@ func (r *reader) each(n uint32, entry func()) {
 
 // valueType reads the type of a value. The types of WebAssembly 2.0 have one byte; wazero also
 // reads longer types.
-func (r *reader) valueType() byte {
-	t := r.byte()
-	if valueTypeName(t) == "" {
+func (r *reader) valueType() {
+	if valueTypeName(r.byte()) == "" {
 		r.fail()
 	}
-	return t
 }
 
 func (r *reader) valueTypes() []byte {
 	n := r.u32()
 	from := r.at
-	r.each(n, func() { r.valueType() })
-	return r.data[min(from, r.at):r.at]
+	r.each(n, r.valueType)
+	return r.data[from:r.at]
 }
 
 // limits reads the limits of a table or memory. most is nil without a maximum.
