@@ -134,7 +134,8 @@ directory, whose plugins then join the installed ones. REPORT - is standard inpu
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		n, err := e.Plugins().Normalize(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.In)
-		return cli.Show(&a.Program, render.NewNormalizedView(n), err, func(p *render.Printer, _ render.NormalizedView) { p.Normalized(n) })
+		view := render.NormalizedView{Plugin: n.Plugin, Report: n.Report, Answer: n.Answer()}
+		return cli.Show(&a.Program, view, err, func(p *render.Printer, _ render.NormalizedView) { p.Normalized(n) })
 	})
 	return cmd
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
-	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -141,43 +141,11 @@ func ShellQuote(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// NormalizedView is the JSON output of plugin run: the plugin's answer in the form of
-// the ABI, with the critic of every finding filled in.
+// NormalizedView is the JSON output of plugin run.
 type NormalizedView struct {
-	Plugin   plugins.Identity    `json:"plugin"`
-	Report   string              `json:"report"`
-	Critic   string              `json:"critic"`
-	TaskID   *string             `json:"task_id"`
-	Round    *int                `json:"round"`
-	Findings []normalizedFinding `json:"findings"`
-	Skipped  []plugins.Skipped   `json:"skipped"`
-	Unmapped []plugins.Unmapped  `json:"unmapped"`
-	Previous []plugins.Statement `json:"previous,omitzero"`
-}
-
-type normalizedFinding struct {
-	Critic      string           `json:"critic"`
-	Category    string           `json:"category"`
-	Severity    finding.Severity `json:"severity"`
-	File        *string          `json:"file"`
-	Line        *int             `json:"line"`
-	Remediation string           `json:"remediation"`
-	Undoes      string           `json:"undoes,omitzero"`
-	Ref         string           `json:"ref"`
-}
-
-// NewNormalizedView converts a plugin's answer to its JSON form.
-func NewNormalizedView(n api.NormalizedReport) NormalizedView {
-	out := NormalizedView{
-		Plugin: n.Plugin, Report: n.Report, Critic: n.Critic, TaskID: n.TaskID, Round: n.Round,
-		Skipped: n.Skipped, Unmapped: n.Unmapped, Previous: n.Previous,
-	}
-	for _, f := range n.Findings {
-		out.Findings = append(out.Findings, normalizedFinding{
-			f.Critic, f.Category, f.Severity, f.File, f.Line, f.Remediation, f.Undoes, f.Sources[0].Ref,
-		})
-	}
-	return out
+	Plugin plugins.Identity `json:"plugin"`
+	Report string           `json:"report"`
+	abi.Answer
 }
 
 // pluginName returns a plugin's name and version, after the name of its configuration

@@ -29,33 +29,11 @@ type goldenCase struct {
 	Report     jsontext.Value `json:"report"`
 	ReportText string         `json:"report_text"`
 	ReportFile string         `json:"report_file"`
-	// Want is the expected answer, WantCounts its size, and WantError a refusal.
-	Want       *answer    `json:"want"`
-	WantCounts *counts    `json:"want_counts"`
-	WantError  *wantError `json:"want_error"`
-}
-
-// answer is a plugin's answer in the form of the ABI.
-type answer struct {
-	Critic   string          `json:"critic"`
-	TaskID   *string         `json:"task_id,omitzero"`
-	Round    *int            `json:"round,omitzero"`
-	Findings []answerFinding `json:"findings"`
-	Skipped  []abi.Skipped   `json:"skipped"`
-	// Unmapped is not compared if an expected answer omits it.
-	Unmapped []abi.Unmapped  `json:"unmapped,omitzero"`
-	Previous []abi.Statement `json:"previous,omitzero"`
-}
-
-type answerFinding struct {
-	Critic      string  `json:"critic"`
-	Category    string  `json:"category"`
-	Severity    string  `json:"severity"`
-	File        *string `json:"file"`
-	Line        *int    `json:"line"`
-	Remediation string  `json:"remediation"`
-	Undoes      string  `json:"undoes,omitzero"`
-	Ref         string  `json:"ref"`
+	// Want is the expected answer, WantCounts its size, and WantError a refusal. Unmapped is
+	// not compared if Want omits it.
+	Want       *abi.Answer `json:"want"`
+	WantCounts *counts     `json:"want_counts"`
+	WantError  *wantError  `json:"want_error"`
 }
 
 // counts are the sizes of an answer.
@@ -199,13 +177,13 @@ func (k *kit) golden(c *goldenCase) (*document.Document, error) {
 	case err != nil:
 		return nil, err
 	case c.WantCounts != nil:
-		return doc, compareCounts(answerOf(result), *c.WantCounts)
+		return doc, compareCounts(result.Answer(), *c.WantCounts)
 	}
 	want := *c.Want
 	for i := range want.Findings {
 		want.Findings[i].Critic = cmp.Or(want.Findings[i].Critic, want.Critic)
 	}
-	return doc, compare(answerOf(result), want)
+	return doc, compare(result.Answer(), want)
 }
 
 func (w *wantError) compare(err error) error {
@@ -228,18 +206,7 @@ func (w *wantError) compare(err error) error {
 	return nil
 }
 
-// answerOf converts a result back to the ABI's form.
-func answerOf(r abi.Result) answer {
-	a := answer{Critic: r.Critic, TaskID: r.TaskID, Round: r.Round, Skipped: r.Skipped, Unmapped: r.Unmapped, Previous: r.Previous}
-	for _, f := range r.Findings {
-		a.Findings = append(a.Findings, answerFinding{
-			f.Critic, f.Category, string(f.Severity), f.File, f.Line, f.Remediation, f.Undoes, f.Sources[0].Ref,
-		})
-	}
-	return a
-}
-
-func compareCounts(got answer, want counts) error {
+func compareCounts(got abi.Answer, want counts) error {
 	if got := (counts{len(got.Findings), len(got.Skipped)}); got != want {
 		return fmt.Errorf("%d findings and %d skipped, want %d and %d", got.Findings, got.Skipped, want.Findings, want.Skipped)
 	}
@@ -247,7 +214,7 @@ func compareCounts(got answer, want counts) error {
 }
 
 // compare returns an error with the first difference between two answers.
-func compare(got, want answer) error {
+func compare(got, want abi.Answer) error {
 	err := compareCounts(got, counts{len(want.Findings), len(want.Skipped)})
 	for i := range want.Findings {
 		if err == nil {

@@ -203,7 +203,7 @@ func (k *kit) rewrite(s seed) error {
 		}
 		got, err := k.plugin.Normalize(k.ctx, doc, s.config)
 		if err == nil {
-			err = compare(answerOf(got), answerOf(want))
+			err = compare(got.Answer(), want.Answer())
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

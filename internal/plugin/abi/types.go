@@ -94,6 +94,40 @@ type Result struct {
 	Previous []Statement
 }
 
+// Answer is a result in the form of a guest's answer, with all defaults filled in.
+type Answer struct {
+	Critic   string              `json:"critic"`
+	TaskID   *string             `json:"task_id"`
+	Round    *int                `json:"round"`
+	Findings []NormalizedFinding `json:"findings"`
+	Skipped  []Skipped           `json:"skipped"`
+	Unmapped []Unmapped          `json:"unmapped"`
+	Previous []Statement         `json:"previous,omitzero"`
+}
+
+// NormalizedFinding is a finding of an Answer.
+type NormalizedFinding struct {
+	Critic      string           `json:"critic"`
+	Category    string           `json:"category"`
+	Severity    finding.Severity `json:"severity"`
+	File        *string          `json:"file"`
+	Line        *int             `json:"line"`
+	Remediation string           `json:"remediation"`
+	Undoes      string           `json:"undoes,omitzero"`
+	Ref         string           `json:"ref"`
+}
+
+// Answer returns the result as an answer.
+func (r Result) Answer() Answer {
+	a := Answer{Critic: r.Critic, TaskID: r.TaskID, Round: r.Round, Skipped: r.Skipped, Unmapped: r.Unmapped, Previous: r.Previous}
+	for _, f := range r.Findings {
+		a.Findings = append(a.Findings, NormalizedFinding{
+			f.Critic, f.Category, f.Severity, f.File, f.Line, f.Remediation, f.Undoes, f.Sources[0].Ref,
+		})
+	}
+	return a
+}
+
 // Statement is a report's statement about a finding of the previous review.
 type Statement struct {
 	// ID is the finding's fingerprint.
