@@ -17,12 +17,10 @@ type handler struct {
 	tags    map[string]string
 }
 
-// metric has one vector, for its kind.
+// metric is a metric of the SDK. with returns the change of the series with these label values.
 type metric struct {
-	counters   *prometheus.CounterVec
-	gauges     *prometheus.GaugeVec
-	histograms *prometheus.HistogramVec
-	labels     []string
+	description
+	with func(values ...string) change
 }
 
 // newHandler registers the metrics, under the names of the SDK's exporter for Prometheus:
@@ -30,21 +28,24 @@ type metric struct {
 func newHandler(registry *prometheus.Registry) *handler {
 	h := &handler{metrics: make(map[string]metric)}
 	for _, d := range descriptions() {
-		m := metric{labels: d.labels}
+		m := metric{description: d}
 		switch d.kind {
 		case counter:
-			m.counters = prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.name + "_total", Help: d.help}, d.labels)
-			registry.MustRegister(m.counters)
+			v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.name + "_total", Help: d.help}, d.labels)
+			registry.MustRegister(v)
+			m.with = func(values ...string) change { return v.WithLabelValues(values...).Add }
 		case gauge:
-			m.gauges = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: d.name, Help: d.help}, d.labels)
-			registry.MustRegister(m.gauges)
+			v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: d.name, Help: d.help}, d.labels)
+			registry.MustRegister(v)
+			m.with = func(values ...string) change { return v.WithLabelValues(values...).Set }
 		case timer:
-			m.histograms = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			v := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 				Name: d.name + "_seconds", Help: d.help,
 				// Requests take milliseconds and orders may wait for days: 4 ms to 18 h.
 				Buckets: prometheus.ExponentialBuckets(1./256, 4, 13),
 			}, d.labels)
-			registry.MustRegister(m.histograms)
+			registry.MustRegister(v)
+			m.with = func(values ...string) change { return v.WithLabelValues(values...).Observe }
 		}
 		h.metrics[d.name] = m
 	}
@@ -60,32 +61,21 @@ func (h *handler) WithTags(tags map[string]string) client.MetricsHandler {
 }
 
 // Counter implements client.MetricsHandler.
-func (h *handler) Counter(name string) client.MetricsCounter {
-	m := h.metrics[name]
-	if m.counters == nil {
-		return client.MetricsNopHandler.Counter(name)
-	}
-	c := m.counters.WithLabelValues(h.values(m.labels)...)
-	return counterFunc(func(n int64) { c.Add(float64(n)) })
-}
+func (h *handler) Counter(name string) client.MetricsCounter { return h.change(counter, name) }
 
 // Gauge implements client.MetricsHandler.
-func (h *handler) Gauge(name string) client.MetricsGauge {
-	m := h.metrics[name]
-	if m.gauges == nil {
-		return client.MetricsNopHandler.Gauge(name)
-	}
-	return gaugeFunc(m.gauges.WithLabelValues(h.values(m.labels)...).Set)
-}
+func (h *handler) Gauge(name string) client.MetricsGauge { return h.change(gauge, name) }
 
 // Timer implements client.MetricsHandler.
-func (h *handler) Timer(name string) client.MetricsTimer {
-	m := h.metrics[name]
-	if m.histograms == nil {
-		return client.MetricsNopHandler.Timer(name)
+func (h *handler) Timer(name string) client.MetricsTimer { return h.change(timer, name) }
+
+// change returns the change of a metric, which does nothing if the metric is not exported.
+func (h *handler) change(k kind, name string) change {
+	m, ok := h.metrics[name]
+	if !ok || m.kind != k {
+		return func(float64) {}
 	}
-	o := m.histograms.WithLabelValues(h.values(m.labels)...)
-	return timerFunc(func(d time.Duration) { o.Observe(d.Seconds()) })
+	return m.with(h.values(m.labels)...)
 }
 
 // values returns the values of labels. Clients of the server choose the types of workflows and
@@ -108,14 +98,14 @@ func types() map[string][]string {
 	}
 }
 
-type counterFunc func(int64)
+// change takes the next value of a series.
+type change func(float64)
 
-func (f counterFunc) Inc(n int64) { f(n) }
+// Inc implements client.MetricsCounter.
+func (c change) Inc(n int64) { c(float64(n)) }
 
-type gaugeFunc func(float64)
+// Update implements client.MetricsGauge.
+func (c change) Update(v float64) { c(v) }
 
-func (f gaugeFunc) Update(v float64) { f(v) }
-
-type timerFunc func(time.Duration)
-
-func (f timerFunc) Record(d time.Duration) { f(d) }
+// Record implements client.MetricsTimer.
+func (c change) Record(d time.Duration) { c(d.Seconds()) }
