@@ -19,18 +19,13 @@ import (
 // MaxSize is the maximum size of a blob, in bytes.
 const MaxSize = 64 << 20
 
-// Store keeps blobs. It is safe for concurrent use, also by many machines. If ctx is done, the
-// error of a method is its cause. Of other errors, only fleet-store-unreachable is transient.
-type Store interface {
-	// Put stores a blob durably and returns its digest. It renews the time of an existing
-	// blob, so that blobs in use are not removed by age.
-	//
-	// Errors: fleet-store-unreachable, fleet-blob-too-large.
-	Put(ctx context.Context, data []byte) (digest string, err error)
-	// Get returns a blob. The caller owns it.
-	//
-	// Errors: fleet-store-unreachable, fleet-blob-missing, fleet-blob-changed.
-	Get(ctx context.Context, digest string) ([]byte, error)
+// Store keeps blobs, as compressed files. It is safe for concurrent use, also by many machines.
+// If ctx is done, the error of a method is its cause. Of other errors, only
+// fleet-store-unreachable is transient.
+type Store struct {
+	files files
+	// writers has idle *gzip.Writer, since each needs a megabyte of memory.
+	writers *sync.Pool
 }
 
 // Open opens the store at a location: the path of a directory, or s3://BUCKET/PREFIX with
@@ -43,10 +38,10 @@ type Store interface {
 func Open(ctx context.Context, location string) (Store, error) {
 	place, err := open(ctx, location)
 	if err != nil {
-		return nil, errUnreachable(ctx, err)
+		return Store{}, errUnreachable(ctx, err)
 	}
 	// For transcripts, this level is twice as fast as the default. Files are a fifth larger.
-	return gzipStore{place, &sync.Pool{New: func() any {
+	return Store{place, &sync.Pool{New: func() any {
 		w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // It fails only for an unknown level.
 		return w
 	}}}, nil
@@ -74,13 +69,6 @@ type files interface {
 
 var errMissing = errors.New("blob not found")
 
-// gzipStore is a Store of compressed files.
-type gzipStore struct {
-	files
-	// writers has idle *gzip.Writer, since each needs a megabyte of memory.
-	writers *sync.Pool
-}
-
 // fileOf returns the name of a blob's file. Subdirectories keep directories small, because
 // large ones are slow on some file systems.
 func fileOf(sum string) string {
@@ -88,7 +76,13 @@ func fileOf(sum string) string {
 	return name[:2] + "/" + name + ".gz"
 }
 
-func (s gzipStore) Put(ctx context.Context, data []byte) (string, error) {
+// Put stores a blob durably and returns its digest. It renews the time of an existing blob, so
+// that blobs in use are not removed by age.
+//
+// # Errors
+//
+// fleet-store-unreachable, fleet-blob-too-large.
+func (s Store) Put(ctx context.Context, data []byte) (string, error) {
 	if len(data) > MaxSize {
 		return "", errs.New(errs.FleetBlobTooLarge, "a blob has %d bytes, and %d are allowed", len(data), MaxSize)
 	}
@@ -103,18 +97,23 @@ func (s gzipStore) Put(ctx context.Context, data []byte) (string, error) {
 		return "", err
 	}
 	sum := digest.Of(data)
-	if err := s.write(ctx, fileOf(sum), file.Bytes()); err != nil {
+	if err := s.files.write(ctx, fileOf(sum), file.Bytes()); err != nil {
 		return "", errUnreachable(ctx, err)
 	}
 	return sum, nil
 }
 
-func (s gzipStore) Get(ctx context.Context, sum string) ([]byte, error) {
+// Get returns a blob. The caller owns it.
+//
+// # Errors
+//
+// fleet-store-unreachable, fleet-blob-missing, fleet-blob-changed.
+func (s Store) Get(ctx context.Context, sum string) ([]byte, error) {
 	if !digest.Valid(sum) {
 		return nil, errs.New(errs.FleetBlobMissing, "there is no blob %.80q, which is not a digest", sum)
 	}
 	// Compressed random data is larger than the original, by less than a hundredth.
-	file, err := s.read(ctx, fileOf(sum), MaxSize+MaxSize/100)
+	file, err := s.files.read(ctx, fileOf(sum), MaxSize+MaxSize/100)
 	switch {
 	case errors.Is(err, errMissing):
 		return nil, errs.New(errs.FleetBlobMissing, "the store has no blob %s", sum).With("blob", sum)
