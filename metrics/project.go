@@ -239,17 +239,12 @@ func (p Project) userAgent() string { return "switchyard/" + strings.Trim(p.Buil
 // arrive after newer ones. Without a state directory a lock is not needed, because every
 // process pushes the same zeros.
 func (p Project) lockPush(ctx context.Context) (unlock func(), err error) {
-	state, err := os.OpenRoot(p.State)
+	run, err := safefile.MakeDir(filepath.Join(p.State, "run"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return func() {}, nil
 	}
-	var run *os.Root
 	if err == nil {
-		run, err = safefile.MakeDirIn(state, "run")
-		err = errors.Join(err, state.Close())
-	}
-	var lock *safefile.Lock
-	if err == nil {
+		var lock *safefile.Lock
 		if lock, err = safefile.WaitLock(ctx, run, "metrics-push.lock"); err == nil {
 			return func() { _ = errors.Join(lock.Release(), run.Close()) }, nil
 		}
