@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -87,11 +88,7 @@ func (g *instance) fillScratch(ctx context.Context) error {
 	if g.config.Scratch == 0 {
 		return nil
 	}
-	data := make([]byte, scratchSize)
-	for i := range data {
-		data[i] = g.config.Scratch
-	}
-	_, err := g.writeInput(ctx, data)
+	_, err := g.writeInput(ctx, bytes.Repeat([]byte{g.config.Scratch}, scratchSize))
 	return err
 }
 

@@ -122,7 +122,7 @@ func (p *Plugin) Ask(ctx context.Context, doc *document.Document, config jsontex
 		return Reply{}, err
 	}
 	if config == nil {
-		config = emptyConfig
+		config = jsontext.Value("{}")
 	}
 	err = p.runtime.call(ctx, m, func(ctx context.Context, g *instance) error {
 		if err := g.fillScratch(ctx); err != nil {

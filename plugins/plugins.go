@@ -9,15 +9,10 @@
 package plugins
 
 import (
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
-
-// emptyConfig is the default configuration of a plugin.
-var emptyConfig = jsontext.Value("{}")
 
 // The data of plugins. The host's packages share these types.
 type (

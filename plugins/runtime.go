@@ -155,12 +155,9 @@ func (m *module) instantiate(ctx context.Context, stderr io.Writer) (mod api.Mod
 			err = fmt.Errorf("instantiate module: %v", p)
 		}
 	}()
-	return m.runtime.InstantiateModule(ctx, m.compiled, sandbox().WithStderr(stderr))
-}
-
-// sandbox returns a guest's configuration: wazero's defaults, which are a clock that
-// advances only when it is read, seeded randomness, and no files, environment or
-// arguments. Without a name, any number of instances can exist at once.
-func sandbox() wazero.ModuleConfig {
-	return wazero.NewModuleConfig().WithName("").WithStartFunctions(exportInitialize)
+	// wazero's defaults are a clock that advances only when it is read, seeded randomness, and
+	// no files, environment or arguments. Without a name, any number of instances can exist at
+	// once.
+	sandbox := wazero.NewModuleConfig().WithName("").WithStartFunctions(exportInitialize).WithStderr(stderr)
+	return m.runtime.InstantiateModule(ctx, m.compiled, sandbox)
 }

@@ -117,13 +117,7 @@ func spread[T any](all []T, n int) []T {
 	return picked
 }
 
-func asJSON(text []byte) (*document.Document, error) {
-	source, err := document.Read(text, document.Limits{})
-	if err != nil {
-		return nil, err
-	}
-	return source.As(document.JSON)
-}
+func asJSON(text []byte) (*document.Document, error) { return document.Parse(text, document.Limits{}) }
 
 // try runs the plugin on a text. It fails unless the plugin answers correctly or refuses.
 // The result is nil if the host or the plugin refuses the text.
