@@ -19,18 +19,12 @@ const childFlag = "--fake-child"
 
 // start starts the child and returns once it runs.
 func (c Child) start(folder string) error {
-	if c.Orphan {
-		// The intermediate process ends, so the child becomes an orphan.
-		c.Orphan = false
-		between, err := c.command(folder, "between")
-		if err != nil {
-			return err
-		}
-		return between.Run()
-	}
-	cmd, err := c.command(folder, "last")
+	cmd, err := c.command(folder)
 	if err != nil {
 		return err
+	}
+	if c.Orphan { // The process starts the child and ends, so the child becomes an orphan.
+		return cmd.Run()
 	}
 	if err := cmd.Start(); err != nil {
 		return err
@@ -45,7 +39,7 @@ func (c Child) start(folder string) error {
 	return fmt.Errorf("child %d does not report that it runs", cmd.Process.Pid)
 }
 
-func (c Child) command(folder, place string) (*exec.Cmd, error) {
+func (c Child) command(folder string) (*exec.Cmd, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -54,7 +48,7 @@ func (c Child) command(folder, place string) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(program, childFlag, place, folder, string(reported))
+	cmd := exec.Command(program, childFlag, folder, string(reported))
 	if c.Session {
 		detach(cmd)
 	}
@@ -69,15 +63,16 @@ func (c Child) command(folder, place string) (*exec.Cmd, error) {
 
 // beChild is the main function of such a process. It returns the exit code.
 func beChild(args []string) int {
-	if len(args) != 3 {
-		return complain(fmt.Errorf("%s needs a place, a directory and a child", childFlag))
+	if len(args) != 2 {
+		return complain(fmt.Errorf("%s needs a directory and a child", childFlag))
 	}
-	place, folder := args[0], args[1]
+	folder := args[0]
 	var c Child
-	if err := json.Unmarshal([]byte(args[2]), &c); err != nil {
+	if err := json.Unmarshal([]byte(args[1]), &c); err != nil {
 		return complain(err)
 	}
-	if place == "between" {
+	if c.Orphan {
+		c.Orphan = false
 		if err := c.start(folder); err != nil {
 			return complain(err)
 		}

@@ -40,8 +40,7 @@ func Critique(b Brief, findings ...Finding) (report []byte, message string) {
 // findings.
 func (r *Report) compose(b Brief) (content []byte, verdict string, blockers int) {
 	verdict = "passed"
-	findings := append([]Finding{}, r.Findings...)
-	for _, f := range findings {
+	for _, f := range r.Findings {
 		verdict = "issues_found"
 		if f.Severity == "" || f.Severity == "fail" {
 			blockers++
@@ -51,7 +50,7 @@ func (r *Report) compose(b Brief) (content []byte, verdict string, blockers int)
 		return []byte(b.fill(*r.Text)), verdict, blockers
 	}
 	report := map[string]any{
-		"critic": "critic", "task_id": b.Task, "round": b.Round, "verdict": verdict, "findings": findings,
+		"critic": "critic", "task_id": b.Task, "round": b.Round, "verdict": verdict, "findings": r.Findings,
 		"criteria": []map[string]any{{"id": "AC-1", "claim": "it works", "verdict": "Satisfied", "evidence": "seen"}},
 	}
 	return encode(r.Object.apply(report), jsontext.Multiline(true)), verdict, blockers

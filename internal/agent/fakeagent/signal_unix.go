@@ -7,15 +7,16 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // detach starts a child in a new session.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 func kill(name string) error {
-	s, ok := map[string]syscall.Signal{"KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "INT": syscall.SIGINT,
-		"SEGV": syscall.SIGSEGV, "ABRT": syscall.SIGABRT}[name]
-	if !ok {
+	s := unix.SignalNum("SIG" + name)
+	if s == 0 {
 		return fmt.Errorf("there is no signal %q to die of", name)
 	}
 	if err := syscall.Kill(syscall.Getpid(), s); err != nil {

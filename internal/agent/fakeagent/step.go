@@ -63,10 +63,7 @@ func (p *player) take(s Step) error {
 }
 
 func (p *player) await(a *Await) error {
-	limit := time.Duration(a.For)
-	if limit == 0 {
-		limit = time.Minute
-	}
+	limit := cmp.Or(time.Duration(a.For), time.Minute)
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		there := a.File == ""
 		if a.File != "" {
