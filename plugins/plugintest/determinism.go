@@ -28,9 +28,7 @@ func (k *kit) determinism() {
 		{"the interpreter", plugins.Config{Interpret: true}},
 	}
 	asked := k.seeds()
-	if len(asked) > maxDeterminism {
-		asked = asked[:maxDeterminism]
-	}
+	asked = asked[:min(len(asked), maxDeterminism)]
 	for _, way := range ways {
 		if k.ctx.Err() != nil {
 			return

@@ -113,11 +113,7 @@ func (k *kit) items() {
 		if err != nil {
 			continue
 		}
-		patterns, err := k.plugin.Items(s.config)
-		if err != nil {
-			k.fail(GroupLimits, "items", fmt.Errorf("%s: %w", s.name, err))
-			return
-		}
+		patterns, _ := k.plugin.Items(s.config) // Normalize has used them.
 		items := make(map[string]bool)
 		for ref := range s.doc.Items(k.ctx, patterns) {
 			items[ref] = true

@@ -62,9 +62,7 @@ type module struct {
 	imported uint32   // the number of imported functions
 	globals  uint32   // the number of globals, imported ones included
 
-	imports []Import
-	exports []Export
-	memory  *Memory // the first memory
+	Outline
 
 	tableElements uint64
 	// hostInTable is true if an indirect call may reach an imported function.
@@ -235,7 +233,7 @@ func (m *module) readImports(r *reader) {
 			r.fail()
 		}
 		if !r.bad {
-			m.imports = append(m.imports, i)
+			m.Imports = append(m.Imports, i)
 		}
 	})
 }
@@ -294,7 +292,7 @@ func (m *module) readExports(r *reader) {
 		}
 		out = binary.AppendUvarint(out, uint64(index))
 		if !r.bad {
-			m.exports = append(m.exports, e)
+			m.Exports = append(m.Exports, e)
 		}
 	})
 	m.sections[sectionExport] = out

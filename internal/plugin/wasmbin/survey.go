@@ -46,7 +46,7 @@ type Memory struct {
 func Survey(code []byte) Outline {
 	var m module
 	_ = m.read(code)
-	return Outline{Imports: m.imports, Exports: m.exports, Memory: m.memory}
+	return m.Outline
 }
 
 func (m *module) table(r *reader) {
@@ -57,13 +57,13 @@ func (m *module) table(r *reader) {
 
 func (m *module) memoryType(r *reader) {
 	least, most := r.limits()
-	if m.memory != nil || r.bad {
+	if m.Memory != nil || r.bad {
 		return
 	}
-	m.memory = &Memory{Minimum: int64(least) * PageSize}
+	m.Memory = &Memory{Minimum: int64(least) * PageSize}
 	if most != nil {
 		limit := int64(*most) * PageSize
-		m.memory.Maximum = &limit
+		m.Memory.Maximum = &limit
 	}
 }
 
