@@ -2,7 +2,6 @@ package fakeagent_test
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -118,15 +117,11 @@ func TestAdaptersReadTheFakesFailures(t *testing.T) {
 // TestReplaysRecordedOutput checks that recorded output of a real CLI is replayed byte
 // for byte.
 func TestReplaysRecordedOutput(t *testing.T) {
-	recorded, err := filepath.Abs("../adapter/testdata/outputs/claude-2.1.329-stream-write.jsonl")
+	want, err := os.ReadFile("../adapter/testdata/outputs/claude-2.1.329-stream-write.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile(recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := newStage(t, fakeagent.Scenario{Steps: []fakeagent.Step{{Print: &fakeagent.Print{File: recorded}}, {Exit: new(3)}}})
+	s := newStage(t, fakeagent.Scenario{Steps: []fakeagent.Step{{Print: &fakeagent.Print{Bytes: want}}, {Exit: new(3)}}})
 	if stdout, _, code := s.call(t); stdout != string(want) || code != 3 {
 		t.Errorf("%d bytes of %d, code %d", len(stdout), len(want), code)
 	}

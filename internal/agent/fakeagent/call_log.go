@@ -21,7 +21,7 @@ type Call struct {
 	Dir  string   `json:"dir"`
 	Env  []string `json:"env"`
 	PID  int      `json:"pid"`
-	// Stdin is the part of the prompt that was read, nil if it was not read.
+	// Stdin is the prompt, nil if it was not read.
 	Stdin []byte `json:"-"`
 	// Children are the ids of the processes that it left behind, and Signals the signals that
 	// it survived.

@@ -84,11 +84,10 @@ func scriptPath() (string, error) {
 // player runs the scenario of one call.
 type player struct {
 	scenario *Scenario
-	// base is the directory of the script, calls the directory of all calls, and folder the
-	// one of this call.
-	base, calls, folder string
-	number              int
-	out                 *cliOutput
+	// calls is the directory of all calls, and folder the one of this call.
+	calls, folder string
+	number        int
+	out           *cliOutput
 
 	// mu is held during a write or a change of the fields, so that a signal's handler writes
 	// after whole lines.
@@ -100,7 +99,7 @@ type player struct {
 }
 
 func newPlayer(script *Script, path string) (*player, error) {
-	p := &player{base: filepath.Dir(path), calls: path + callsSuffix, status: "passed", brief: Brief{}.or(os.Getenv)}
+	p := &player{calls: path + callsSuffix, status: "passed", brief: Brief{}.or(os.Getenv)}
 	var err error
 	if p.number, p.folder, err = claim(p.calls); err != nil {
 		return nil, err

@@ -90,10 +90,7 @@ type Step struct {
 }
 
 // Read reads the prompt from standard input.
-type Read struct {
-	// Bytes limits the bytes read; 0 reads to the end.
-	Bytes int64 `json:"bytes,omitzero"`
-}
+type Read struct{}
 
 // Tool is one use of a tool.
 type Tool struct {
@@ -184,13 +181,11 @@ type Failure struct {
 	RetryAfter int `json:"retry_after,omitzero"`
 }
 
-// Print writes a text, bytes or a file to "stdout" (the default) or "stderr".
+// Print writes a text or bytes to "stdout" (the default) or "stderr".
 type Print struct {
 	To    string `json:"to,omitzero"`
 	Text  string `json:"text,omitzero"`
 	Bytes []byte `json:"bytes,omitzero"`
-	// File is relative to the script's directory.
-	File string `json:"file,omitzero"`
 }
 
 // Flood writes Bytes bytes, in lines of Line bytes, or in one line if Line is 0. It has no

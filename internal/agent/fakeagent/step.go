@@ -25,7 +25,7 @@ func (p *player) take(s Step) error {
 	case s.Tick != nil:
 		return p.tick(s.Tick)
 	case s.Read != nil:
-		return p.read(s.Read)
+		return p.read()
 	case s.Flood != nil:
 		return flood(s.Flood)
 	case s.Kill != "":
@@ -91,12 +91,8 @@ func (p *player) tick(b *Keepalive) error {
 	return nil
 }
 
-func (p *player) read(r *Read) error {
-	in := io.Reader(os.Stdin)
-	if r.Bytes > 0 {
-		in = io.LimitReader(in, r.Bytes)
-	}
-	prompt, err := io.ReadAll(in)
+func (p *player) read() error {
+	prompt, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		return err
 	}
@@ -134,19 +130,7 @@ func output(to string) *os.File {
 }
 
 func (p *player) print(w *Print) error {
-	data := append([]byte(p.brief.fill(w.Text)), w.Bytes...)
-	if w.File != "" {
-		path := w.File
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(p.base, path)
-		}
-		file, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		data = append(data, file...)
-	}
-	_, err := output(w.To).Write(data)
+	_, err := output(w.To).Write(append([]byte(p.brief.fill(w.Text)), w.Bytes...))
 	return err
 }
 
