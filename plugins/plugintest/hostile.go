@@ -85,11 +85,9 @@ func (k *kit) hostile() {
 	k.each("cut short, which the host refuses", seeds, k.truncate)
 	k.each("in the wrong encoding, which the host refuses", seeds, k.wrongEncoding)
 	k.each("written differently", seeds, k.rewrite)
-	for _, r := range replacements() {
-		k.each(r.name+" for a value", seeds, func(s seed) error { return k.replaceValues(s, r) })
+	for _, m := range mutations() {
+		k.each(m.name, seeds, func(s seed) error { return k.mutate(s, m) })
 	}
-	k.each("with a member too many", seeds, k.addMember)
-	k.each("with a member too few", seeds, k.removeMember)
 	k.check(GroupHostile, "with a strange configuration", k.configurations(seeds[0]))
 }
 

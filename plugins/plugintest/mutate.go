@@ -11,89 +11,68 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// replacement is a value that replaces another one.
-type replacement struct {
-	name  string
-	value any
-	few   bool // It is large, so few places suffice.
+// mutation is a change of a single value of a report.
+type mutation struct {
+	name string
+	// change returns the new value, or removed{}. It does not modify the old one.
+	change func(value any) any
+	few    bool // The new value is large, so few places suffice.
 }
 
-func replacements() []replacement {
-	return []replacement{
-		{"null", nil, false},
-		{"true", true, false},
-		{"0", 0, false},
-		{"a negative number", -1, false},
-		{"a fraction", jsontext.Value("1.5"), false},
-		{"an exponent", jsontext.Value("1e0"), false},
-		{"a number beyond 64 bits", jsontext.Value("123456789012345678901234567890"), false},
-		{"a number beyond every float", jsontext.Value("1e999"), false},
-		{"an empty text", "", false},
-		{"control characters", "\x00\x1f\u007f\u2028\u202e\ufffd", false},
-		{"a long text", strings.Repeat("long ", 200_000), true},
-		{"an empty list", []any{}, false},
-		{"a list of nulls", []any{nil, nil}, false},
-		{"an empty object", map[string]any{}, false},
-		{"a deep list", jsontext.Value(strings.Repeat("[", 90) + `"deep"` + strings.Repeat("]", 90)), true},
-		{"a list of 50,000", slices.Repeat([]any{1}, 50_000), true},
+// removed in the place of a value removes it. In the place of the report it is an empty object.
+type removed struct{}
+
+func mutations() []mutation {
+	replace := func(name string, value any, few bool) mutation {
+		return mutation{name + " for a value", func(any) any { return value }, few}
+	}
+	return []mutation{
+		replace("null", nil, false),
+		replace("true", true, false),
+		replace("0", 0, false),
+		replace("a negative number", -1, false),
+		replace("a fraction", jsontext.Value("1.5"), false),
+		replace("an exponent", jsontext.Value("1e0"), false),
+		replace("a number beyond 64 bits", jsontext.Value("123456789012345678901234567890"), false),
+		replace("a number beyond every float", jsontext.Value("1e999"), false),
+		replace("an empty text", "", false),
+		replace("control characters", "\x00\x1f\u007f\u2028\u202e\ufffd", false),
+		replace("a long text", strings.Repeat("long ", 200_000), true),
+		replace("an empty list", []any{}, false),
+		replace("a list of nulls", []any{nil, nil}, false),
+		replace("an empty object", map[string]any{}, false),
+		replace("a deep list", jsontext.Value(strings.Repeat("[", 90)+`"deep"`+strings.Repeat("]", 90)), true),
+		replace("a list of 50,000", slices.Repeat([]any{1}, 50_000), true),
+		{"with a member too many", addMember, false},
+		{"with a member too few", func(any) any { return removed{} }, false},
 	}
 }
 
-// replaceValues replaces single values of a report.
-func (k *kit) replaceValues(s seed, r replacement) error {
-	n := maxPlaces
-	if r.few {
-		n = 3
+func addMember(value any) any {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return value
 	}
-	return k.tryMutations(s, n, func(tree any, place []string) any { return set(tree, place, func(any) any { return r.value }) })
+	object = maps.Clone(object)
+	object["an unknown member"] = map[string]any{"with": []any{"a", "value"}}
+	return object
 }
 
-func (k *kit) addMember(s seed) error {
-	return k.tryMutations(s, maxPlaces, func(tree any, place []string) any {
-		return set(tree, place, func(v any) any {
-			object, ok := v.(map[string]any)
-			if !ok {
-				return v
-			}
-			object = maps.Clone(object)
-			object["an unknown member"] = map[string]any{"with": []any{"a", "value"}}
-			return object
-		})
-	})
-}
-
-func (k *kit) removeMember(s seed) error {
-	return k.tryMutations(s, maxPlaces, func(tree any, place []string) any {
-		if len(place) == 0 {
-			return tree
-		}
-		last := place[len(place)-1]
-		return set(tree, place[:len(place)-1], func(v any) any {
-			switch v := v.(type) {
-			case map[string]any:
-				v = maps.Clone(v)
-				delete(v, last)
-				return v
-			case []any:
-				i, _ := strconv.Atoi(last)
-				return slices.Delete(slices.Clone(v), i, i+1)
-			}
-			return v
-		})
-	})
-}
-
-// tryMutations tries n mutations of a report, at places spread over it.
-func (k *kit) tryMutations(s seed, n int, mutate func(tree any, place []string) any) error {
+// mutate tries a mutation of a report at single places, which are spread over it.
+func (k *kit) mutate(s seed, m mutation) error {
 	var tree any
 	if err := json.Unmarshal(s.doc.Bytes(), &tree); err != nil {
 		return err
+	}
+	n := maxPlaces
+	if m.few {
+		n = 3
 	}
 	for _, place := range pickVaried(places(tree, nil), n) {
 		if k.ctx.Err() != nil {
 			return nil
 		}
-		text, err := json.Marshal(mutate(tree, place), json.Deterministic(true))
+		text, err := json.Marshal(set(tree, place, m.change), json.Deterministic(true))
 		if err != nil {
 			return err
 		}
@@ -146,7 +125,7 @@ func pickVaried(all [][]string, n int) [][]string {
 	return append(first, spread(rest, n-len(first))...)
 }
 
-// set returns a copy of a tree with the value at a place changed.
+// set returns a copy of a tree with the value at a place changed or removed.
 func set(tree any, place []string, change func(any) any) any {
 	if len(place) == 0 {
 		return change(tree)
@@ -155,11 +134,17 @@ func set(tree any, place []string, change func(any) any) any {
 	case map[string]any:
 		v = maps.Clone(v)
 		v[place[0]] = set(v[place[0]], place[1:], change)
+		if v[place[0]] == (removed{}) {
+			delete(v, place[0])
+		}
 		return v
 	case []any:
 		v = slices.Clone(v)
 		if i, err := strconv.Atoi(place[0]); err == nil && i < len(v) {
 			v[i] = set(v[i], place[1:], change)
+			if v[i] == (removed{}) {
+				v = slices.Delete(v, i, i+1)
+			}
 		}
 		return v
 	}
