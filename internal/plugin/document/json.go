@@ -90,20 +90,9 @@ func nesting(data []byte, i, limit int) (deepest, at int) {
 	if i >= len(data) || data[i] != '[' && data[i] != '{' {
 		return 0, -1
 	}
-	for depth := 0; i < len(data); i++ {
-		switch data[i] {
-		case '"':
-			i = stringEnd(data, i) - 1
-		case '[', '{':
-			if depth++; depth > limit {
-				return depth, i
-			}
-			deepest = max(deepest, depth)
-		case ']', '}':
-			if depth--; depth == 0 {
-				return deepest, -1
-			}
-		}
+	end, deepest, ok := containerEnd(data, i, limit)
+	if !ok {
+		return deepest, end
 	}
 	return deepest, -1
 }

@@ -1,5 +1,7 @@
 package document
 
+import "math"
+
 // The functions below scan checked JSON. They return offsets into data, and neither
 // copy nor recurse. On invalid JSON they end and stay inside data, but their results
 // are meaningless.
@@ -39,20 +41,8 @@ func valueEnd(data []byte, i int) int {
 	case '"':
 		return stringEnd(data, i)
 	case '[', '{':
-		depth := 0
-		for ; i < len(data); i++ {
-			switch data[i] {
-			case '"':
-				i = stringEnd(data, i) - 1
-			case '[', '{':
-				depth++
-			case ']', '}':
-				if depth--; depth == 0 {
-					return i + 1
-				}
-			}
-		}
-		return len(data)
+		end, _, _ := containerEnd(data, i, math.MaxInt)
+		return end
 	default:
 		for i < len(data) {
 			switch data[i] {
@@ -63,4 +53,25 @@ func valueEnd(data []byte, i int) int {
 		}
 		return i
 	}
+}
+
+// containerEnd returns the offset after the array or object at i, and its nesting. If that
+// exceeds the limit, it returns false, and the offset at which it does.
+func containerEnd(data []byte, i, limit int) (end, nesting int, ok bool) {
+	for depth := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			i = stringEnd(data, i) - 1
+		case '[', '{':
+			if depth++; depth > limit {
+				return i, depth, false
+			}
+			nesting = max(nesting, depth)
+		case ']', '}':
+			if depth--; depth == 0 {
+				return i + 1, nesting, true
+			}
+		}
+	}
+	return len(data), nesting, true
 }
