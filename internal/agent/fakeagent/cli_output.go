@@ -16,7 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// clisJSON has the output of each CLI: lists of events for each step. An event is an object or
+// clisJSON has a cli for each name. Its events are lists for each step. An event is an object or
 // a line of text; a line that begins with "!" goes to standard error. In both, "$name" stands
 // for a value; a member without a value is omitted. The members $cut, $stderr and $with mean
 // that the event may be cut, goes to standard error, or extends another event. A list may
@@ -25,9 +25,22 @@ import (
 //go:embed clis.json
 var clisJSON []byte
 
+// cli describes the output of one CLI.
+type cli struct {
+	// Search is the name of its web search.
+	Search string `json:"search"`
+	// UsageExit is the code for wrong arguments, 0 for the common one.
+	UsageExit int `json:"usage_exit"`
+	// ExitIsStatus is true if the code for a failure is that of the API's answer.
+	ExitIsStatus bool `json:"exit_is_status"`
+	// Messages has the texts of failures by their kinds and statuses.
+	Messages map[string]string         `json:"messages"`
+	Events   map[string]jsontext.Value `json:",embed"`
+}
+
 // cliOutput writes the output of one CLI. It is not safe for concurrent use.
 type cliOutput struct {
-	events   map[string]jsontext.Value
+	cli
 	scenario *Scenario
 	session  string
 	outFile  string // the file to which codex also writes its final message
@@ -38,11 +51,11 @@ type cliOutput struct {
 
 func newCLIOutput(s *Scenario, session string, args []string) (*cliOutput, error) {
 	name := cmp.Or(s.CLI, guessCLI(args))
-	var all map[string]map[string]jsontext.Value
+	var all map[string]cli
 	if err := json.Unmarshal(clisJSON, &all); err != nil {
 		return nil, err
 	}
-	c := &cliOutput{events: all[name], scenario: s, session: session}
+	c := &cliOutput{cli: all[name], scenario: s, session: session}
 	if i := slices.IndexFunc(args, func(arg string) bool { return arg == "-o" || arg == "--output-last-message" }); name == "codex" && i >= 0 && i+1 < len(args) {
 		c.outFile = args[i+1]
 	}
@@ -75,16 +88,16 @@ func (c *cliOutput) keepalive() { c.write("beat", 0, nil) }
 
 func (c *cliOutput) use(tool Tool) {
 	if tool.Search {
-		tool.Name = c.setting("search", "")
+		tool.Name = c.Search
 	}
 	if tool.Input == nil {
 		tool.Input = map[string]any{}
 	}
 	c.tools = append(c.tools, tool)
 	kind := "tool"
-	if _, ok := c.events["denied"]; ok && tool.Denied {
+	if _, ok := c.Events["denied"]; ok && tool.Denied {
 		kind = "denied"
-	} else if _, ok := c.events["web search"]; ok && tool.Search {
+	} else if _, ok := c.Events["web search"]; ok && tool.Search {
 		kind = "web search"
 	}
 	c.write(kind, 0, map[string]any{"name": tool.Name, "input": tool.Input, "denied": tool.Denied})
@@ -103,15 +116,10 @@ func (c *cliOutput) final(text string, cut int) error {
 func (c *cliOutput) fail(f Failure) int {
 	if f.Kind == "usage" {
 		fmt.Fprintln(os.Stderr, cmp.Or(f.Message, "error: Unknown argument: fake"))
-		code, _ := strconv.Atoi(c.setting("usage_exit", "1"))
-		return code
-	}
-	messages := map[string]string{}
-	if raw, ok := c.events["messages"]; ok {
-		_ = json.Unmarshal(raw, &messages) // The file is embedded and valid.
+		return cmp.Or(c.UsageExit, 1)
 	}
 	status := strconv.Itoa(f.Status)
-	message := cmp.Or(f.Message, messages[cmp.Or(f.Kind, status)], messages[""], "mock $status")
+	message := cmp.Or(f.Message, c.Messages[cmp.Or(f.Kind, status)], c.Messages[""], "mock $status")
 	values := map[string]any{"text": strings.NewReplacer(
 		"$status", status, "$reason", cmp.Or(http.StatusText(f.Status), "<unknown status code>"), "$retry_after", strconv.Itoa(f.RetryAfter),
 	).Replace(message)}
@@ -123,22 +131,14 @@ func (c *cliOutput) fail(f Failure) int {
 		values["resets_at"] = time.Now().Unix() + int64(f.RetryAfter)
 	}
 	kind := "fail"
-	if _, ok := c.events["fail "+f.Kind]; ok {
+	if _, ok := c.Events["fail "+f.Kind]; ok {
 		kind = "fail " + f.Kind
 	}
 	c.write(kind, 0, values)
-	if c.setting("exit_is_status", "") == "true" && f.Status != 0 {
+	if c.ExitIsStatus && f.Status != 0 {
 		return f.Status & 0xff // The system keeps eight bits.
 	}
 	return 1
-}
-
-func (c *cliOutput) setting(name, otherwise string) string {
-	raw, ok := c.events[name]
-	if !ok {
-		return otherwise
-	}
-	return strings.Trim(string(raw), `"`)
 }
 
 func (c *cliOutput) write(kind string, cut int, values map[string]any) {
@@ -183,7 +183,7 @@ func (c *cliOutput) write(kind string, cut int, values map[string]any) {
 }
 
 func (c *cliOutput) list(kind string) (events []any) {
-	if raw, ok := c.events[kind]; ok {
+	if raw, ok := c.Events[kind]; ok {
 		_ = json.Unmarshal(raw, &events) // The file is embedded and valid.
 	}
 	return events
