@@ -41,13 +41,9 @@ type client struct {
 func newClient(ctx context.Context, to Target, o Options) *client {
 	transport := o.transport
 	if transport == nil {
-		transport = &http.Transport{
-			Proxy:                  http.ProxyFromEnvironment,
-			DialContext:            (&net.Dialer{}).DialContext,
-			ForceAttemptHTTP2:      true,
-			MaxIdleConns:           1,
-			MaxResponseHeaderBytes: maxHeader,
-		}
+		own := http.DefaultTransport.(*http.Transport).Clone()
+		own.MaxResponseHeaderBytes = maxHeader
+		transport = own
 	}
 	return &client{
 		ctx: ctx, to: to, agent: o.UserAgent, timeout: o.Timeout / 2,
