@@ -17,6 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitrepo"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/retry"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -257,20 +258,16 @@ const maxWait = time.Minute
 
 // deliver stores the result and moves the draft. If an agent has run, it tries until that
 // succeeds, fails for good, or ctx ends: another attempt at the order would run the agent again.
-func (s *site) deliver(ctx context.Context, r host.OrderResult, tree string, p *progress) (flow.Done, error) {
-	for wait := time.Second; ; wait = min(2*wait, maxWait) {
+func (s *site) deliver(ctx context.Context, r host.OrderResult, tree string, p *progress) (done flow.Done, err error) {
+	for range (retry.Backoff{First: time.Second, Max: maxWait}).Attempts(ctx) {
 		// The usage of an agent is recorded even if the order was cancelled meanwhile.
-		done, err := s.tryDeliver(context.WithoutCancel(ctx), r, tree)
+		done, err = s.tryDeliver(context.WithoutCancel(ctx), r, tree)
 		if err == nil || finalCodes[errs.CodeOf(err)] || !p.ranAgent() {
-			return done, err
+			break
 		}
 		s.Warn(err)
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return done, err
-		}
 	}
+	return done, err
 }
 
 func (s *site) tryDeliver(ctx context.Context, r host.OrderResult, tree string) (flow.Done, error) {
