@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -18,10 +19,18 @@ func Final(err *errs.Error) error {
 	return temporal.NewNonRetryableApplicationError(messageOf(err), string(err.Code), nil, err.Hint)
 }
 
-// Repeated converts an activity's error to one that repeats the activity, and shows its code in
-// the pending activity.
-func Repeated(err *errs.Error) error {
-	return temporal.NewApplicationError(messageOf(err), string(err.Code))
+// FinalIf is Final if the code of an activity's error is final. Another error repeats the activity,
+// which shows the code while it is pending. An error without a code, or after the end of ctx, is
+// returned unchanged.
+func FinalIf(ctx context.Context, err error, isFinal func(errs.Code) bool) error {
+	f, ok := errors.AsType[*errs.Error](err)
+	switch {
+	case !ok || ctx.Err() != nil:
+		return err
+	case isFinal(f.Code):
+		return Final(f)
+	}
+	return temporal.NewApplicationError(messageOf(f), string(f.Code))
 }
 
 func messageOf(err *errs.Error) string {

@@ -54,16 +54,11 @@ func Register(r sdk.ActivityRegistry, h *Home) {
 // Advance records the changes of a task and decides its next step.
 func (h *Home) Advance(ctx context.Context, m flow.Move) (flow.Position, error) {
 	p, err := h.advance(ctx, m)
-	f, ok := errors.AsType[*errs.Error](err)
-	switch {
-	case !ok || ctx.Err() != nil:
-		return p, err
-	case slices.Contains(transientCodes, f.Code):
-		return p, flow.Repeated(f)
-	case f.Code == errs.TaskNoText: // The usual hint names switchyard run, which would not run it in the fleet.
-		f = f.WithHint("switchyard-fleet run " + m.Task + " --prompt TEXT, or --prompt-file FILE")
+	if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == errs.TaskNoText {
+		// The usual hint names switchyard run, which would not run it in the fleet.
+		err = f.WithHint("switchyard-fleet run " + m.Task + " --prompt TEXT, or --prompt-file FILE")
 	}
-	return flow.Position{}, flow.Final(f)
+	return p, flow.FinalIf(ctx, err, func(code errs.Code) bool { return !slices.Contains(transientCodes, code) })
 }
 
 // transientCodes are the codes of errors that may not occur again.

@@ -4,7 +4,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"sync"
 
@@ -76,14 +75,7 @@ func (w *Worker) perform(ctx context.Context, o flow.Order) (flow.Done, error) {
 	p := newProgress(ctx)
 	defer p.stop()
 	done, err := w.carry(ctx, o, p)
-	f, ok := errors.AsType[*errs.Error](err)
-	switch {
-	case !ok || ctx.Err() != nil:
-		return done, err
-	case finalCodes[f.Code]:
-		return done, flow.Final(f)
-	}
-	return done, flow.Repeated(f)
+	return done, flow.FinalIf(ctx, err, func(code errs.Code) bool { return finalCodes[code] })
 }
 
 // finalCodes are the codes of errors that would occur on any worker.
