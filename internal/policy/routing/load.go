@@ -115,14 +115,15 @@ func inTime[T any](ctx context.Context, ref string, work func() (T, error)) (T, 
 	ctx, stop := context.WithTimeout(ctx, loadTimeout)
 	defer stop()
 	value, err := Bounded(ctx, work)
-	if e, ok := errors.AsType[timedOut](err); ok {
-		return value, errs.New(errs.PolicyTimeout, "loading policy %s ran over its time: %w", ref, e.cause).
+	switch {
+	case err == nil, errs.CodeOf(err) != "":
+		return value, err
+	case ctx.Err() != nil:
+		return value, errs.New(errs.PolicyTimeout, "loading policy %s ran over its time: %w", ref, ctx.Err()).
 			With("policy", ref).With("timeout_ms", loadTimeout.Milliseconds())
+	default: // a panic
+		return value, invalid(ref, Problem{Message: oneLine(err.Error())})
 	}
-	if e, ok := errors.AsType[panicked](err); ok {
-		return value, invalid(ref, Problem{Message: oneLine(e.Error())})
-	}
-	return value, err
 }
 
 // loadedSources holds the modules of a directory or a bundle, and its metadata.
@@ -179,20 +180,10 @@ const loadTimeout = 5 * time.Second
 // grace is the time an evaluation has to notice that it was canceled.
 const grace = 100 * time.Millisecond
 
-// timedOut reports work that exceeded its time and was abandoned: OPA checks for
-// cancellation between steps, and one step can be long.
-type timedOut struct{ cause error }
-
-func (a timedOut) Error() string { return a.cause.Error() }
-func (a timedOut) Unwrap() error { return a.cause }
-
-// panicked is a panic of OPA on a policy or its input.
-type panicked struct{ value any }
-
-func (p panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
-
-// Bounded returns the result of work, but waits at most a grace period after ctx ends.
-// Abandoned work continues until it or the process ends.
+// Bounded returns the result of work, or a panic of OPA as an error. It waits at most a
+// grace period after ctx ends, and then returns the error of ctx: OPA checks for cancellation
+// between steps, and one step can be long. Abandoned work continues until it or the process
+// ends.
 func Bounded[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -203,7 +194,7 @@ func Bounded[T any](ctx context.Context, work func() (T, error)) (T, error) {
 		var o outcome
 		defer func() {
 			if p := recover(); p != nil {
-				o.err = panicked{p}
+				o.err = fmt.Errorf("panic: %v", p)
 			}
 			done <- o
 		}()
@@ -220,7 +211,7 @@ func Bounded[T any](ctx context.Context, work func() (T, error)) (T, error) {
 		return o.value, o.err
 	case <-time.After(grace):
 		var none T
-		return none, timedOut{ctx.Err()}
+		return none, ctx.Err()
 	}
 }
 
