@@ -81,7 +81,7 @@ func (vm *instance) resolve(ctx context.Context, lookup Lookup) error {
 
 // evaluate returns the set of the query's results, or failed if a built-in failed. The
 // instance is unusable after err.
-func (vm *instance) evaluate(ctx context.Context, input string) (results ast.Value, failed, err error) {
+func (vm *instance) evaluate(ctx context.Context, input string) (results ast.Set, failed, err error) {
 	vm.host.begin(ctx)
 	defer context.AfterFunc(ctx, vm.host.bctx.Cancel.Cancel)()
 	if need := uint32(vm.heap) + uint32(len(input)); need > vm.memory.Size() {
@@ -96,11 +96,15 @@ func (vm *instance) evaluate(ctx context.Context, input string) (results ast.Val
 	if err != nil || vm.host.failed != nil {
 		return nil, vm.host.failed, err
 	}
-	set, err := vm.term(addr)
+	value, err := vm.term(addr)
 	if err != nil {
 		return nil, nil, err
 	}
-	return set.Value, nil, nil
+	results, ok := value.Value.(ast.Set)
+	if !ok {
+		return nil, nil, errors.New("it returned no results")
+	}
+	return results, nil, nil
 }
 
 // invoke calls an exported function of the policy, and returns its result, or 0 for a

@@ -84,7 +84,7 @@ func New(ctx context.Context, code []byte, lookup Lookup, cacheDir string) (*Pro
 //
 // The error of an ended ctx, the error of a built-in, or the reason why the policy aborted:
 // its rules conflict, or its memory is full.
-func (p *Program) Eval(ctx context.Context, input string) (results ast.Value, err error) {
+func (p *Program) Eval(ctx context.Context, input string) (results ast.Set, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	vm := p.vm

@@ -26,7 +26,7 @@ type Branches struct {
 	rule     Rule
 	branches []Branch
 	compiler *ast.Compiler
-	all      interpreter // for all branches
+	all      evaluator // for all branches
 }
 
 // Branch is one branch of rule decision or bar: a rule or one of its else branches.
@@ -72,9 +72,6 @@ func (p *Policy) Branches(ctx context.Context, rule Rule) (*Branches, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.branches == nil {
-			p.branches = make(map[Rule]*Branches)
-		}
 		p.branches[rule] = b
 	}
 	return p.branches[rule], nil
@@ -118,7 +115,7 @@ func (b *Branches) Matching(ctx context.Context, in Input) ([]Match, error) {
 
 // matching returns the values of the matching branches, by index.
 func (b *Branches) matching(ctx context.Context, in Input) (map[string]any, error) {
-	a, err := b.policy.evaluate(ctx, b.all, in, in.value(b.rule))
+	a, err := b.policy.ask(ctx, b.all, in, in.value(b.rule))
 	if errs.CodeOf(err) == errs.PolicyFailed && ctx.Err() == nil {
 		return b.matchEach(ctx, in)
 	}
@@ -138,7 +135,7 @@ func (b *Branches) matchEach(ctx context.Context, in Input) (map[string]any, err
 		if err != nil {
 			return nil, err
 		}
-		a, err := b.policy.evaluate(ctx, single, in, in.value(b.rule))
+		a, err := b.policy.ask(ctx, single, in, in.value(b.rule))
 		switch {
 		case err == nil && a.defined:
 			values[strconv.Itoa(i)] = a.value

@@ -22,7 +22,10 @@ func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy
 	if err := checkSize(ref, c.modules); err != nil {
 		return nil, err
 	}
-	p := &Policy{ref: ref, modules: c.modules, signer: c.signer}
+	p := &Policy{
+		ref: ref, modules: c.modules, signer: c.signer, engine: cmp.Or(l.Engine, EngineRego),
+		branches: make(map[Rule]*Branches), thresholds: make(map[Rule]*Thresholds), memories: make(map[Rule]*memory),
+	}
 	if err := p.parse(); err != nil {
 		return nil, err
 	}
@@ -39,12 +42,14 @@ func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy
 	if problems := checkReferences(p.compiler, p.tables, p.bar); len(problems) > 0 {
 		return nil, p.invalid(problems...)
 	}
-	prepare := func(rule Rule) (evaluator, error) { return p.interpret(ctx, p.compiler, rule.query(), true) }
-	if p.engine = cmp.Or(l.Engine, EngineRego); p.engine == EngineWasm {
-		prepare = func(rule Rule) (evaluator, error) { return p.compileWasm(ctx, rule.query(), l.CacheDir) }
+	prepare := func(rule Rule) (evaluator, error) {
+		if p.engine == EngineWasm {
+			return p.compileWasm(ctx, rule.query(), l.CacheDir)
+		}
+		return p.interpret(ctx, p.compiler, rule.query(), true)
 	}
-	if p.evaluator, err = prepare(DecisionRule); err == nil && p.bar {
-		p.barEvaluator, err = prepare(BarRule)
+	if p.evaluate, err = prepare(DecisionRule); err == nil && p.bar {
+		p.evaluateBar, err = prepare(BarRule)
 	}
 	if err != nil {
 		return nil, err
@@ -53,6 +58,9 @@ func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy
 }
 
 func checkSize(ref string, modules []module) error {
+	if len(modules) > MaxModules {
+		return tooLarge(ref, "", "it holds more than %d Rego files", MaxModules)
+	}
 	total := 0
 	for _, m := range modules {
 		if total += len(m.Text); total > MaxModuleBytes {

@@ -44,7 +44,7 @@ func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	a, err := p.evaluate(ctx, p.evaluator, in, in.value(DecisionRule))
+	a, err := p.ask(ctx, p.evaluate, in, in.value(DecisionRule))
 	if err != nil {
 		return Decision{}, err
 	}
@@ -76,7 +76,7 @@ func (p *Policy) Bar(ctx context.Context, in Input) (Bar, error) {
 	if err != nil {
 		return "", err
 	}
-	a, err := p.evaluate(ctx, p.barEvaluator, in, in.value(BarRule))
+	a, err := p.ask(ctx, p.evaluateBar, in, in.value(BarRule))
 	if err != nil {
 		return "", err
 	}
@@ -134,9 +134,8 @@ func OrCode(ctx context.Context, d Decision, err error) (Decision, error) {
 	return d, err
 }
 
-// evaluate evaluates e for value, in a second attempt if the first takes too long. in is for
-// errors.
-func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input, value ast.Value) (answer, error) {
+// ask evaluates e for value, in a second attempt if the first takes too long. in is for errors.
+func (p *Policy) ask(ctx context.Context, e evaluator, in Input, value ast.Value) (answer, error) {
 	a, err := p.attempt(ctx, e, in, value)
 	if errs.CodeOf(err) == errs.PolicyTimeout && ctx.Err() == nil {
 		return p.attempt(ctx, e, in, value)
@@ -152,7 +151,7 @@ func (p *Policy) attempt(ctx context.Context, e evaluator, in Input, value ast.V
 	if err := ctx.Err(); err != nil {
 		return answer{}, p.interrupted(in, err)
 	}
-	a, err := Bounded(ctx, func() (answer, error) { return e.evaluate(ctx, value) })
+	a, err := Bounded(ctx, func() (answer, error) { return e(ctx, value) })
 	switch {
 	case err == nil:
 		return a, nil

@@ -22,11 +22,9 @@ const (
 	EngineWasm Engine = "wasm"
 )
 
-// evaluator evaluates a prepared query. It is safe for concurrent use.
-type evaluator interface {
-	// evaluate returns the answer for in. It ends with ctx.
-	evaluate(ctx context.Context, in ast.Value) (answer, error)
-}
+// evaluator returns the answer of a prepared query for in. It ends with ctx, and is safe for
+// concurrent use.
+type evaluator func(ctx context.Context, in ast.Value) (answer, error)
 
 // answer is the result of a query.
 type answer struct {
@@ -44,12 +42,9 @@ func answerJSON(t *ast.Term) (any, error) {
 	return ast.JSON(t.Value)
 }
 
-// interpreter evaluates a query with OPA's evaluator.
-type interpreter struct{ query rego.PreparedEvalQuery }
-
-// interpret prepares a query. If strict, a failing built-in fails the whole query. By
+// interpret prepares a query for OPA's evaluator. If strict, a failing built-in fails the whole query. By
 // default its result would be undefined, and another rule could decide instead.
-func (p *Policy) interpret(ctx context.Context, compiler *ast.Compiler, query string, strict bool) (interpreter, error) {
+func (p *Policy) interpret(ctx context.Context, compiler *ast.Compiler, query string, strict bool) (evaluator, error) {
 	prepared, err := rego.New(append(limitedFunctions(compiler),
 		rego.Query(query),
 		rego.Compiler(compiler),
@@ -57,25 +52,20 @@ func (p *Policy) interpret(ctx context.Context, compiler *ast.Compiler, query st
 		rego.GenerateJSON(func(t *ast.Term, _ *rego.EvalContext) (any, error) { return answerJSON(t) }),
 	)...).PrepareForEval(ctx)
 	if err != nil {
-		return interpreter{}, p.invalidRego(err)
+		return nil, p.invalidRego(err)
 	}
-	return interpreter{prepared}, nil
-}
+	return func(ctx context.Context, in ast.Value) (answer, error) {
+		// With a Cancel of the caller, OPA starts no goroutine for each evaluation.
+		cancel := topdown.NewCancel()
+		defer context.AfterFunc(ctx, cancel.Cancel)()
 
-func (i interpreter) evaluate(ctx context.Context, in ast.Value) (answer, error) {
-	// With a Cancel of the caller, OPA starts no goroutine for each evaluation.
-	cancel := topdown.NewCancel()
-	defer context.AfterFunc(ctx, cancel.Cancel)()
-
-	results, err := i.query.Eval(ctx, rego.EvalParsedInput(in), rego.EvalExternalCancel(cancel),
-		// Both optimizations skip expressions that cannot change an answer, but can fail.
-		// Whether an evaluation fails must depend on the policy, not on the engine.
-		rego.EvalRuleIndexing(false), rego.EvalEarlyExit(false))
-	switch {
-	case err != nil:
-		return answer{}, err
-	case len(results) == 0 || len(results[0].Expressions) == 0:
-		return answer{}, nil
-	}
-	return answer{results[0].Expressions[0].Value, true}, nil
+		results, err := prepared.Eval(ctx, rego.EvalParsedInput(in), rego.EvalExternalCancel(cancel),
+			// Both optimizations skip expressions that cannot change an answer, but can fail.
+			// Whether an evaluation fails must depend on the policy, not on the engine.
+			rego.EvalRuleIndexing(false), rego.EvalEarlyExit(false))
+		if err != nil || len(results) == 0 {
+			return answer{}, err
+		}
+		return answer{results[0].Expressions[0].Value, true}, nil
+	}, nil
 }

@@ -82,8 +82,8 @@ type Policy struct {
 	parsed   map[string]*ast.Module
 	compiler *ast.Compiler
 
-	evaluator    evaluator // of the decision
-	barEvaluator evaluator // nil without a bar
+	evaluate    evaluator // of the decision
+	evaluateBar evaluator // nil without a bar
 
 	lazyMu     sync.Mutex // guards the lazily computed fields
 	branches   map[Rule]*Branches

@@ -57,9 +57,6 @@ func (p *Policy) memory(rule Rule) *memory {
 	p.lazyMu.Lock()
 	defer p.lazyMu.Unlock()
 	if p.memories[rule] == nil {
-		if p.memories == nil {
-			p.memories = make(map[Rule]*memory)
-		}
 		fields := slices.Concat(t.Reads, []string{"finding_count", "verify"}) // the host reads these
 		p.memories[rule] = &memory{fields: fields, answers: make(map[string]remembered)}
 	}

@@ -3,7 +3,6 @@ package routing
 import (
 	"context"
 	"errors"
-	"maps"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -18,13 +17,10 @@ import (
 // answerVar is the variable that a compiled query binds its answer to.
 const answerVar = "answer"
 
-// compiled evaluates a query compiled to WebAssembly.
-type compiled struct{ program *opawasm.Program }
-
-// compileWasm compiles a query. Built-ins are called in the host, with the
+// compileWasm compiles a query to WebAssembly. Built-ins are called in the host, with the
 // interpreter's implementations: those that OPA would compile in are separate C
 // implementations and report no errors.
-func (p *Policy) compileWasm(ctx context.Context, query, cacheDir string) (compiled, error) {
+func (p *Policy) compileWasm(ctx context.Context, query, cacheDir string) (evaluator, error) {
 	problems := checkOrder(p.compiler)
 	for _, mod := range p.compiler.Modules {
 		ast.WalkExprs(mod, func(expr *ast.Expr) bool {
@@ -35,47 +31,34 @@ func (p *Policy) compileWasm(ctx context.Context, query, cacheDir string) (compi
 		})
 	}
 	if len(problems) > 0 {
-		return compiled{}, p.invalid(problems...)
+		return nil, p.invalid(problems...)
 	}
 	options := append(limitedFunctions(p.compiler), rego.Query(answerVar+" := "+query), rego.Compiler(p.compiler))
 	result, err := rego.New(options...).Compile(ctx)
 	if err != nil {
-		return compiled{}, p.invalid(Problem{Message: "it cannot be compiled to WebAssembly: " + oneLine(err.Error())})
+		return nil, p.invalid(Problem{Message: "it cannot be compiled to WebAssembly: " + oneLine(err.Error())})
 	}
 	program, err := opawasm.New(ctx, result.Bytes, func(name string) topdown.BuiltinFunc {
 		return limited(strings.TrimPrefix(name, limitedPrefix))
 	}, cacheDir)
 	if errs.CodeOf(err) == errs.PluginCacheUnsafe {
-		return compiled{}, err
+		return nil, err
 	}
 	if err != nil {
-		return compiled{}, p.invalid(Problem{Message: "it cannot be run as WebAssembly: " + oneLine(err.Error())})
+		return nil, p.invalid(Problem{Message: "it cannot be run as WebAssembly: " + oneLine(err.Error())})
 	}
-	return compiled{program}, nil
-}
-
-func (c compiled) evaluate(ctx context.Context, in ast.Value) (answer, error) {
-	value, err := c.program.Eval(ctx, in.String())
-	if err != nil {
-		return answer{}, err
-	}
-	results, ok := value.(ast.Set)
-	if !ok {
-		return answer{}, errors.New("the compiled policy returned no results")
-	}
-	if results.Len() == 0 {
-		return answer{}, nil
-	}
-	bindings, ok := results.Slice()[0].Value.(ast.Object)
-	if !ok {
-		return answer{}, errors.New("the compiled policy returned no bindings")
-	}
-	bound := bindings.Get(ast.StringTerm(answerVar))
-	if bound == nil {
-		return answer{}, errors.New("the compiled policy returned no answer")
-	}
-	json, err := answerJSON(bound)
-	return answer{json, err == nil}, err
+	return func(ctx context.Context, in ast.Value) (answer, error) {
+		results, err := program.Eval(ctx, in.String())
+		if err != nil || results.Len() == 0 {
+			return answer{}, err
+		}
+		bound := results.Slice()[0].Get(ast.StringTerm(answerVar))
+		if bound == nil {
+			return answer{}, errors.New("the compiled policy returned no answer")
+		}
+		json, err := answerJSON(bound)
+		return answer{json, err == nil}, err
+	}, nil
 }
 
 // checkOrder finds arrays that a policy builds from unordered collections. WebAssembly
@@ -85,13 +68,9 @@ func checkOrder(compiler *ast.Compiler) []Problem {
 	o := orderChecker{compiler: compiler}
 	for _, mod := range compiler.Modules {
 		ast.WalkRules(mod, func(rule *ast.Rule) bool {
-			o.arrays = make(varSet)
+			o.arrays = ast.NewVarSet()
 			ast.WalkExprs(rule.Body, func(expr *ast.Expr) bool { o.note(expr); return false })
-			bound := make(varSet)
-			for _, arg := range rule.Head.Args {
-				bound.add(arg)
-			}
-			o.body(rule.Body, bound, false)
+			o.body(rule.Body, varsOf(rule.Head.Args), false)
 			return false
 		})
 	}
@@ -102,31 +81,28 @@ func checkOrder(compiler *ast.Compiler) []Problem {
 // variables are bound before use and closures follow what they need.
 type orderChecker struct {
 	compiler *ast.Compiler
-	arrays   varSet // variables of the rule that are certainly arrays
+	arrays   ast.VarSet // variables of the rule that are certainly arrays
 	problems []Problem
 }
 
-// varSet holds the variables that are bound to one value so far.
-type varSet map[ast.Var]bool
-
-func (s varSet) add(x any) {
+// varsOf returns the variables of a part of a rule, without those of its closures.
+func varsOf(x any) ast.VarSet {
 	vars := ast.NewVarVisitor().WithParams(ast.VarVisitorParams{SkipClosures: true})
 	vars.Walk(x)
-	for v := range vars.Vars() {
-		s[v] = true
-	}
+	return vars.Vars()
 }
 
-// body reads expressions. ordered is set if their results become an array.
-func (o *orderChecker) body(body ast.Body, outer varSet, ordered bool) {
-	within := maps.Clone(outer) // for closures, which follow what they need
-	within.add(body)
-	seen := maps.Clone(outer)
+// body reads expressions. outer has the variables that are bound to one value before; ordered
+// is set if the results become an array.
+func (o *orderChecker) body(body ast.Body, outer ast.VarSet, ordered bool) {
+	within := outer.Copy() // for closures, which follow what they need
+	within.Update(varsOf(body))
+	seen := outer.Copy()
 	for _, expr := range body {
 		if ordered {
 			o.expr(expr, seen)
 		}
-		seen.add(expr)
+		seen.Update(varsOf(expr))
 		ast.WalkClosures(expr, func(x any) bool {
 			switch x := x.(type) {
 			case *ast.ArrayComprehension:
@@ -136,11 +112,8 @@ func (o *orderChecker) body(body ast.Body, outer varSet, ordered bool) {
 			case *ast.ObjectComprehension:
 				o.body(x.Body, within, false)
 			case *ast.Every:
-				inner := maps.Clone(within)
-				inner.add(x.Value)
-				if x.Key != nil {
-					inner.add(x.Key)
-				}
+				inner := within.Copy()
+				inner.Update(x.KeyValueVars())
 				o.body(x.Body, inner, false)
 			}
 			return true // the inner body has been read
@@ -149,7 +122,7 @@ func (o *orderChecker) body(body ast.Body, outer varSet, ordered bool) {
 }
 
 // expr requires an expression to iterate over arrays only.
-func (o *orderChecker) expr(expr *ast.Expr, seen varSet) {
+func (o *orderChecker) expr(expr *ast.Expr, seen ast.VarSet) {
 	refuse := func() {
 		o.problems = append(o.problems, problemAt(expr.Location, "the wasm engine iterates over sets and objects in an undefined order, which an array would show: make a set, or use the rego engine"))
 	}
@@ -160,26 +133,15 @@ func (o *orderChecker) expr(expr *ast.Expr, seen varSet) {
 	refused := false
 	ast.WalkRefs(expr, func(ref ast.Ref) bool {
 		for i, index := range ref {
-			if i > 0 && !refused && hasUnboundVar(index, seen) && !o.isArray(ref[:i]) {
+			// An index with an unbound variable can have several values.
+			unbound := varsOf(index).Diff(ast.ReservedVars).DiffCount(seen) > 0
+			if i > 0 && !refused && unbound && !o.isArray(ref[:i]) {
 				refuse()
 				refused = true
 			}
 		}
 		return false
 	})
-}
-
-// hasUnboundVar reports whether an index has an unbound variable, and so can have several
-// values.
-func hasUnboundVar(index *ast.Term, seen varSet) bool {
-	here := make(varSet)
-	here.add(index)
-	for v := range here {
-		if !seen[v] && !v.Equal(ast.DefaultRootDocument.Value) && !v.Equal(ast.InputRootDocument.Value) {
-			return true
-		}
-	}
-	return false
 }
 
 // note records a variable that is assigned an array: a literal or the result of a
@@ -192,7 +154,7 @@ func (o *orderChecker) note(expr *ast.Expr) {
 	if expr.IsEquality() {
 		for i, term := range operands {
 			if v, ok := operands[1-i].Value.(ast.Var); ok && isArrayTerm(term) {
-				o.arrays[v] = true
+				o.arrays.Add(v)
 			}
 		}
 		return
@@ -203,7 +165,7 @@ func (o *orderChecker) note(expr *ast.Expr) {
 	}
 	if _, ok := b.Decl.Result().(*types.Array); ok {
 		if v, ok := operands[len(operands)-1].Value.(ast.Var); ok {
-			o.arrays[v] = true
+			o.arrays.Add(v)
 		}
 	}
 }
@@ -218,7 +180,7 @@ func isArrayTerm(t *ast.Term) bool {
 
 // isArray reports whether a reference certainly leads to an array.
 func (o *orderChecker) isArray(ref ast.Ref) bool {
-	if v, ok := ref[0].Value.(ast.Var); ok && len(ref) == 1 && o.arrays[v] {
+	if v, ok := ref[0].Value.(ast.Var); ok && len(ref) == 1 && o.arrays.Contains(v) {
 		return true
 	}
 	_, ok := o.compiler.TypeEnv.GetByRef(ref).(*types.Array)
