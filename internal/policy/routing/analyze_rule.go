@@ -334,19 +334,20 @@ func (s *ruleAnalysis) index(value abstractValue, index *ast.Term) abstractValue
 		}
 		return s.members(value)
 	}
-	if ok {
-		s.reads[string(name)] = true
-	}
-	switch field := string(name); {
-	case ok && field == routesField:
-		return abstractValue{routes: true}.join(s.members(value.withoutInput()))
-	case ok && isNumeric(field):
-		return abstractValue{fields: []string{field}}.join(s.members(value.withoutInput()))
-	case ok:
-		return s.members(value.withoutInput())
-	default:
+	if !ok {
 		s.report(s.at)
 		return abstractValue{derived: true}
+	}
+	s.reads[string(name)] = true
+	value.input = false
+	members := s.members(value)
+	switch field := string(name); {
+	case field == routesField:
+		return members.join(abstractValue{routes: true})
+	case isNumeric(field):
+		return members.join(abstractValue{fields: []string{field}})
+	default:
+		return members
 	}
 }
 
@@ -357,12 +358,6 @@ func (s *ruleAnalysis) key(index *ast.Term, keys abstractValue) {
 		return
 	}
 	s.use(index)
-}
-
-// withoutInput returns s if it is not the whole input.
-func (s abstractValue) withoutInput() abstractValue {
-	s.input = false
-	return s
 }
 
 // keys returns the abstract value of a value's keys. The keys of the routes and of the

@@ -25,7 +25,8 @@ func (l Loader) readBundle(ref string, f *os.File) (loadedSources, error) {
 	if err != nil {
 		return loadedSources{}, unreadable(ref, err)
 	}
-	contents, err := bundle.Read(packed, bundleLimits(), l.Trust)
+	limits := bundle.Limits{Packed: MaxBundleBytes, Unpacked: MaxBundleBytes, Module: MaxModuleBytes, Entries: MaxEntries}
+	contents, err := bundle.Read(packed, limits, l.Trust)
 	if err != nil {
 		return loadedSources{}, bundleFault(ref, err)
 	}
@@ -37,16 +38,9 @@ func (l Loader) readBundle(ref string, f *os.File) (loadedSources, error) {
 		if !IsModule(file.Name) {
 			continue
 		}
-		if len(c.modules) == MaxModules {
-			return loadedSources{}, tooLarge(ref, "", "it holds more than %d Rego files", MaxModules)
-		}
 		c.modules = append(c.modules, module{Source{file.Name, string(file.Data)}, ref + ":" + file.Name})
 	}
 	return c, checkModules(ref, c.modules, contents)
-}
-
-func bundleLimits() bundle.Limits {
-	return bundle.Limits{Packed: MaxBundleBytes, Unpacked: MaxBundleBytes, Module: MaxModuleBytes, Entries: MaxEntries}
 }
 
 // bundleFault adds the policy's name to the error of an unreadable bundle.
@@ -99,10 +93,7 @@ func checkModules(ref string, modules []module, contents bundle.Contents) error 
 // packagePath returns the path of a package in OPA's tree, such as "switchyard/routing",
 // cut before the first name that contains a slash, because no root can express that name.
 func packagePath(pkg *ast.Package) string {
-	segments, err := storage.NewPathForRef(pkg.Path)
-	if err != nil {
-		return "" // cannot happen: the parser requires a package path
-	}
+	segments, _ := storage.NewPathForRef(pkg.Path) // the parser requires a package path
 	if i := slices.IndexFunc(segments, func(name string) bool { return strings.Contains(name, "/") }); i >= 0 {
 		segments = segments[:i]
 	}

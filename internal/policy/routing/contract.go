@@ -225,7 +225,7 @@ func static[T ast.Value](r *reader, name, want string) (T, bool) {
 	}
 	head := rule.Head
 	if head.Key != nil || len(head.Args) > 0 || len(head.Ref()) != 1 || head.Value == nil ||
-		rule.Default || rule.Else != nil || !isTrue(rule.Body) || !isJSON(head.Value.Value) {
+		rule.Default || rule.Else != nil || !hasNoBody(rule) || !isJSON(head.Value.Value) {
 		r.problem(rule.Loc(), "%s is static: it must be a JSON value that is written out, not computed", name)
 		return none, false
 	}
@@ -254,13 +254,9 @@ func (r *reader) checkKeys(t *ast.Term) {
 	})
 }
 
-// isTrue reports whether a body is the one that the parser adds to a rule without a body.
-func isTrue(body ast.Body) bool {
-	if len(body) != 1 || body[0].Negated || len(body[0].With) > 0 {
-		return false
-	}
-	term, ok := body[0].Terms.(*ast.Term)
-	return ok && ast.Boolean(true).Equal(term.Value)
+// hasNoBody reports whether a rule's body is the one that the parser adds to a rule without one.
+func hasNoBody(rule *ast.Rule) bool {
+	return rule.Body.Equal(ast.NewBody(ast.NewExpr(ast.BooleanTerm(true))))
 }
 
 // isJSON reports whether v is a JSON literal: without a variable, reference, call,
@@ -279,12 +275,7 @@ func isJSON(v ast.Value) bool {
 }
 
 // ruleName returns the first name of a rule's head: p for p, p[x] and p.q.
-func ruleName(rule *ast.Rule) string {
-	if v, ok := rule.Head.Ref()[0].Value.(ast.Var); ok {
-		return string(v)
-	}
-	return ""
-}
+func ruleName(rule *ast.Rule) string { return rule.Head.Ref()[0].Value.String() }
 
 // takesFindings reports whether the destination accepts findings.
 func (t tables) takesFindings(name string) bool { return slices.Contains(t.precedence, name) }

@@ -106,9 +106,5 @@ func (p *Policy) wasm(ctx context.Context) ([]byte, error) {
 	if err := compiler.Build(ctx); err != nil {
 		return nil, p.invalidRego(err)
 	}
-	modules := compiler.Bundle().WasmModules
-	if len(modules) != 1 {
-		return nil, p.invalid(Problem{Message: "OPA's compiler made no WebAssembly of it"})
-	}
-	return modules[0].Raw, nil
+	return compiler.Bundle().WasmModules[0].Raw, nil
 }

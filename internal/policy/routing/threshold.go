@@ -14,18 +14,12 @@ import (
 // callers, so that the arguments are known, and any other rule before the rules that refer
 // to it.
 type thresholdAnalysis struct {
-	compiler *ast.Compiler
-	fields   map[string]map[int]bool
-	unknown  map[position]bool
-	read     map[*ast.Rule]abstractValue   // the values of the rules read so far
-	args     map[*ast.Rule][]abstractValue // the arguments of functions
-	reads    map[string]bool               // the input fields that rules name
-}
-
-// position is a comparable location.
-type position struct {
-	file     string
-	row, col int
+	policy  *Policy
+	fields  map[string][]int
+	unknown map[Location]bool
+	read    map[*ast.Rule]abstractValue   // the values of the rules read so far
+	args    map[*ast.Rule][]abstractValue // the arguments of functions
+	reads   map[string]bool               // the input fields that rules name
 }
 
 // run reads every rule that the query depends on.
@@ -44,16 +38,11 @@ func (t *thresholdAnalysis) run(query string) {
 			continue
 		}
 		needed[rule] = true
-		for dependency := range t.compiler.Graph.Dependencies(rule) {
+		for dependency := range t.policy.compiler.Graph.Dependencies(rule) {
 			todo = append(todo, dependency.(*ast.Rule))
 		}
 	}
-	sorted, ok := t.compiler.Graph.Sort()
-	if !ok { // cannot happen: the compiler rejects recursive rules
-		for rule := range needed {
-			t.report(rule.Location)
-		}
-	}
+	sorted, _ := t.policy.compiler.Graph.Sort() // the compiler rejects recursive rules
 	for _, node := range slices.Backward(sorted) {
 		if rule := node.(*ast.Rule); needed[rule] {
 			t.rule(rule)
@@ -63,7 +52,7 @@ func (t *thresholdAnalysis) run(query string) {
 
 // rules returns the rules that a reference may mean.
 func (t *thresholdAnalysis) rules(ref ast.Ref) []*ast.Rule {
-	return t.compiler.GetRulesDynamicWithOpts(ref, ast.RulesOptions{IncludeHiddenModules: true})
+	return t.policy.compiler.GetRulesDynamicWithOpts(ref, ast.RulesOptions{IncludeHiddenModules: true})
 }
 
 // report records a use of the input that cannot be bounded.
@@ -71,16 +60,13 @@ func (t *thresholdAnalysis) report(loc *ast.Location) {
 	if loc == nil {
 		loc = &ast.Location{}
 	}
-	t.unknown[position{loc.File, loc.Row, loc.Col}] = true
+	t.unknown[t.policy.location(loc)] = true
 }
 
 // note records that a field is compared with numbers.
 func (t *thresholdAnalysis) note(field string, numbers []int) {
-	if len(numbers) > 0 && t.fields[field] == nil {
-		t.fields[field] = make(map[int]bool)
-	}
-	for _, n := range numbers {
-		t.fields[field][n] = true
+	if len(numbers) > 0 {
+		t.fields[field] = union(t.fields[field], numbers)
 	}
 }
 
@@ -180,9 +166,6 @@ func (p *Policy) Thresholds(rule Rule) Thresholds {
 	p.lazyMu.Lock()
 	defer p.lazyMu.Unlock()
 	if p.thresholds[rule] == nil {
-		if p.thresholds == nil {
-			p.thresholds = make(map[Rule]*Thresholds)
-		}
 		p.thresholds[rule] = p.trace(rule.query())
 	}
 	return *p.thresholds[rule]
@@ -191,25 +174,21 @@ func (p *Policy) Thresholds(rule Rule) Thresholds {
 // trace computes the thresholds.
 func (p *Policy) trace(query string) *Thresholds {
 	t := &thresholdAnalysis{
-		compiler: p.compiler,
-		fields:   make(map[string]map[int]bool),
-		unknown:  make(map[position]bool),
-		read:     make(map[*ast.Rule]abstractValue),
-		args:     make(map[*ast.Rule][]abstractValue),
-		reads:    make(map[string]bool),
+		policy:  p,
+		fields:  make(map[string][]int),
+		unknown: make(map[Location]bool),
+		read:    make(map[*ast.Rule]abstractValue),
+		args:    make(map[*ast.Rule][]abstractValue),
+		reads:   make(map[string]bool),
 	}
 	t.run(query)
-	found := &Thresholds{Fields: make(map[string][]int), Reads: slices.Sorted(maps.Keys(t.reads)), Unknown: []Location{}}
-	for field, numbers := range t.fields {
-		found.Fields[field] = slices.Sorted(maps.Keys(numbers))
+	for _, numbers := range t.fields {
+		slices.Sort(numbers)
 	}
-	for loc := range t.unknown {
-		found.Unknown = append(found.Unknown, p.location(&ast.Location{File: loc.file, Row: loc.row, Col: loc.col}))
-	}
-	slices.SortFunc(found.Unknown, func(a, b Location) int {
+	inOrder := func(a, b Location) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Row, b.Row), cmp.Compare(a.Col, b.Col))
-	})
-	return found
+	}
+	return &Thresholds{Fields: t.fields, Reads: slices.Sorted(maps.Keys(t.reads)), Unknown: slices.SortedFunc(maps.Keys(t.unknown), inOrder)}
 }
 
 // abstractValue describes the values that a term can have. The zero value describes
