@@ -7,10 +7,9 @@ import (
 	"errors"
 	"io"
 	"strings"
-)
 
-// errTooLong stops unpacking at Limits.Unpacked.
-var errTooLong = errors.New("unpacked, it is larger than the limit")
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
 
 // unpack unpacks an archive in memory. The archive must be unambiguous: one gzip stream
 // with one tar file in it, no data after either, and no two entries with the same name.
@@ -21,20 +20,27 @@ func unpack(packed []byte, l Limits) ([]File, error) {
 	stream := bytes.NewReader(packed) // an io.ByteReader, so gzip reads nothing beyond its stream
 	unzipped, err := gzip.NewReader(stream)
 	if err != nil {
-		return nil, unreadable(err, l)
+		return nil, unreadable(err)
 	}
 	unzipped.Multistream(false)
-	limited := &limitedReader{r: unzipped, left: l.Unpacked}
+	unpacked, err := safefile.ReadAll(unzipped, l.Unpacked)
+	switch _, large := errors.AsType[safefile.TooLargeError](err); {
+	case large:
+		return nil, malformed("unpacked, it is %w", err)
+	case err != nil:
+		return nil, unreadable(err)
+	case stream.Len() > 0:
+		return nil, malformed("%d bytes follow its end", stream.Len())
+	}
 
-	files, err := untar(limited, l)
+	archive := bytes.NewReader(unpacked)
+	files, err := untar(archive, l)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPadding(limited); err != nil {
-		return nil, unreadable(err, l)
-	}
-	if stream.Len() > 0 {
-		return nil, malformed("%d bytes follow its end", stream.Len())
+	// Only zeros may follow: other data after the end of a tar file would not be checked.
+	if padding := unpacked[len(unpacked)-archive.Len():]; len(bytes.Trim(padding, "\x00")) > 0 {
+		return nil, unreadable(errors.New("more follows the end of the archive"))
 	}
 	return files, nil
 }
@@ -49,7 +55,7 @@ func untar(r io.Reader, l Limits) ([]File, error) {
 		case err == io.EOF:
 			return files, nil
 		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // names are checked below
-			return nil, unreadable(err, l)
+			return nil, unreadable(err)
 		case entries > l.Entries:
 			return nil, malformed("it holds more than %d files", l.Entries)
 		}
@@ -68,7 +74,7 @@ func untar(r io.Reader, l Limits) ([]File, error) {
 		}
 		data, err := io.ReadAll(archive)
 		if err != nil {
-			return nil, unreadable(err, l)
+			return nil, unreadable(err)
 		}
 		files = append(files, File{Name: name, Data: data})
 	}
@@ -95,41 +101,5 @@ func entryName(header *tar.Header) (string, error) {
 	return localName(header.Name, header.Typeflag == tar.TypeDir)
 }
 
-// checkPadding reads to the end, and requires zeros: other data after the end of a tar file
-// would not be checked.
-func checkPadding(r io.Reader) error {
-	rest, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	if len(bytes.Trim(rest, "\x00")) > 0 {
-		return errors.New("more follows the end of the archive")
-	}
-	return nil
-}
-
 // unreadable returns the error for an archive that could not be read.
-func unreadable(err error, l Limits) error {
-	if errors.Is(err, errTooLong) {
-		return malformed("unpacked, it is larger than %d bytes", l.Unpacked)
-	}
-	return malformed("it is not a bundle: %w", err)
-}
-
-// limitedReader fails with errTooLong after its limit; io.LimitReader would report the
-// end of the data.
-type limitedReader struct {
-	r    io.Reader
-	left int64
-}
-
-func (l *limitedReader) Read(p []byte) (int, error) {
-	if int64(len(p)) > l.left+1 {
-		p = p[:l.left+1]
-	}
-	n, err := l.r.Read(p)
-	if l.left -= int64(n); l.left < 0 {
-		return 0, errTooLong
-	}
-	return n, err
-}
+func unreadable(err error) error { return malformed("it is not a bundle: %w", err) }
