@@ -3,13 +3,12 @@ package policyset
 import (
 	"context"
 	"iter"
-	"runtime"
 	"sync"
 
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// Goroutines work on batches of events, and at most pendingBatches of them wait for the
+// A goroutine works on a batch of events, and at most pendingBatches of them wait for the
 // caller. Both bound memory. The waiting batches hold more events than a page of the ledger,
 // so that the next page is read while goroutines work.
 const (
@@ -42,21 +41,12 @@ func inOrder[T any](ctx context.Context, events iter.Seq2[ledger.Event, error], 
 	defer running.Wait()
 	defer cancel()
 	ordered := make(chan *batch[T], pendingBatches)
-	unworked := make(chan *batch[T], pendingBatches+1) // The caller has taken one from ordered, and waits for it.
-	for range runtime.GOMAXPROCS(0) {
-		running.Go(func() {
-			for b := range unworked {
-				b.work(work)
-			}
-		})
-	}
 	running.Go(func() {
 		defer close(ordered)
-		defer close(unworked)
 		for b := range batches[T](events) {
 			select {
 			case ordered <- b:
-				unworked <- b
+				running.Go(func() { b.work(work) })
 			case <-ctx.Done():
 				return
 			}
