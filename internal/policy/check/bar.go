@@ -10,24 +10,18 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// barCheck counts the checks of the rule bar. The zero value is for a policy without it.
-type barCheck struct {
-	states, branches int
-	gaps             []routing.Location
-}
-
-// checkBars checks the rule bar, if the policy has it.
-func (c *checker) checkBars(ctx context.Context) (barCheck, error) {
+// checkBars checks the rule bar, if the policy has it, and adds its size to the report.
+func (c *checker) checkBars(ctx context.Context, report *Report) error {
 	if !c.policy.HasBar() {
-		return barCheck{}, nil
+		return nil
 	}
 	d, err := inputspace.Of(routing.BarRule, c.policy)
 	if err != nil {
-		return barCheck{}, err
+		return err
 	}
 	branches, err := c.policy.Branches(ctx, routing.BarRule)
 	if err != nil {
-		return barCheck{}, err
+		return err
 	}
 	seen := make([]bool, len(branches.All()))
 	steps := c.barSteps()
@@ -57,7 +51,10 @@ func (c *checker) checkBars(ctx context.Context) (barCheck, error) {
 			c.found[NoShadowedRule].addFlaw(shadowedViolation(branch))
 		}
 	}
-	return barCheck{d.Len(), len(seen), d.Gaps()}, nil
+	report.BarStates = d.Len()
+	report.Branches += len(seen)
+	report.Gaps = append(report.Gaps, d.Gaps()...)
+	return nil
 }
 
 // bar returns the policy's bar for an input. A failure is a violation, and returns "".

@@ -55,7 +55,14 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 
 	c := newChecker(p, d, branches, asked)
 	c.checkDecisions()
-	var bars barCheck
+	report := Report{
+		Policy:     p.Identity(),
+		States:     asked.classes,
+		Probes:     asked.classes,
+		Branches:   len(branches.All()),
+		Categories: len(p.RouteTable()),
+		Gaps:       d.Gaps(),
+	}
 	if asked.slow {
 		c.skipDecisions()
 	} else {
@@ -63,7 +70,7 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 		c.checkDeadRows()
 		c.checkShadowedBranches(ctx)
 		c.locate(ctx)
-		bars, err = c.checkBars(ctx)
+		err = c.checkBars(ctx, &report)
 	}
 	c.checkStuckFirst()
 	c.checkCategories(o.Raised)
@@ -74,17 +81,9 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 		return Report{}, err
 	}
 
-	return Report{
-		Policy:     p.Identity(),
-		States:     asked.classes,
-		Probes:     asked.classes,
-		BarStates:  bars.states,
-		Branches:   len(branches.All()) + bars.branches,
-		Categories: len(p.RouteTable()),
-		Millis:     time.Since(began).Milliseconds(),
-		Results:    c.results(o),
-		Gaps:       append(d.Gaps(), bars.gaps...),
-	}, nil
+	report.Results = c.results(o)
+	report.Millis = time.Since(began).Milliseconds()
+	return report, nil
 }
 
 // checkWaivers rejects waivers that no decision record can give, so that their author
