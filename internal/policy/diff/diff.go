@@ -67,7 +67,6 @@ func Compare(ctx context.Context, from, to *routing.Policy) (Diff, error) {
 		d.Categories = compareRoutes(nil, to.RouteTable())
 		d.Destinations = compareDestinations(nil, to.Destinations())
 		d.Precedence = comparePrecedence(nil, to.Precedence())
-		d.Decisions = newTally().decisions()
 		return d, nil
 	}
 	d.From = new(from.Identity())

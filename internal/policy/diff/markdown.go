@@ -180,7 +180,11 @@ func (d Diff) Summary() string {
 		say(len(d.Precedence.raised()), "row", "rows", "added to the precedence")
 		say(len(d.Precedence.dropped()), "row", "rows", "removed from the precedence")
 	}
-	parts = append(parts, d.Decisions.moves()...)
+	for _, m := range d.Decisions.Matrix {
+		if m.From != m.To {
+			parts = append(parts, fmt.Sprintf("%s from %s to %s", textutil.Count(m.Cells, "decision"), m.From, m.To))
+		}
+	}
 	say(countCells(d.Decisions.Reasons), "decision", "decisions", "with another reason")
 	if d.Bars != nil {
 		for _, c := range d.Bars.Changed {
@@ -197,17 +201,6 @@ func (d Diff) Summary() string {
 		parts = append(parts, "not all inputs could be compared")
 	}
 	return strings.Join(parts, ", ")
-}
-
-// moves describes how many decisions change, by source and destination.
-func (d Decisions) moves() []string {
-	var moves []string
-	for _, m := range d.Matrix {
-		if m.From != m.To {
-			moves = append(moves, fmt.Sprintf("%s from %s to %s", textutil.Count(m.Cells, "decision"), m.From, m.To))
-		}
-	}
-	return moves
 }
 
 // countCells returns the number of classes that change.

@@ -53,7 +53,13 @@ func (d Diff) Step() (step Step, because []string) {
 	if d.open() {
 		n.add(Major, "the rules use the input in a way that cannot be bounded ("+placeOf(d.Gaps[0])+")")
 	}
-	return n.largest()
+	if n.step == "" {
+		return None, []string{"nothing changes in meaning"}
+	}
+	if n.more > 0 {
+		n.why = append(n.why, fmt.Sprintf("and %d more", n.more))
+	}
+	return n.step, n.why
 }
 
 func (d Diff) tableNeeds(n *needs) {
@@ -126,16 +132,6 @@ func (n *needs) add(s Step, why string) {
 	}
 }
 
-func (n *needs) largest() (Step, []string) {
-	if n.step == "" {
-		return None, []string{"nothing changes in meaning"}
-	}
-	if n.more > 0 {
-		return n.step, append(n.why, fmt.Sprintf("and %d more", n.more))
-	}
-	return n.step, n.why
-}
-
 // declaration describes a destination.
 func declaration(d routing.Destination) string {
 	round := "keeps the round"
@@ -162,7 +158,15 @@ func NextVersion(from string, s Step) string {
 	if !ok {
 		return ""
 	}
-	return v.next(s).String()
+	switch s {
+	case None:
+		v = version{v[0], v[1], v[2] + 1}
+	case Minor:
+		v = version{v[0], v[1] + 1, 0}
+	default:
+		v = version{v[0] + 1, 0, 0}
+	}
+	return v.String()
 }
 
 // Enough reports whether to may follow from with a change of that step: it must be the
@@ -187,17 +191,6 @@ type version [3]uint64
 func parseVersion(s string) (v version, ok bool) {
 	_, err := fmt.Sscanf(s, "%d.%d.%d", &v[0], &v[1], &v[2])
 	return v, err == nil && slices.Max(v[:]) <= math.MaxUint32 && v.String() == s // no sign, no leading zero
-}
-
-func (v version) next(s Step) version {
-	switch s {
-	case None:
-		return version{v[0], v[1], v[2] + 1}
-	case Minor:
-		return version{v[0], v[1] + 1, 0}
-	default:
-		return version{v[0] + 1, 0, 0}
-	}
 }
 
 func (v version) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
