@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/review"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -65,8 +66,15 @@ type OpenFindings struct {
 //
 // # Errors
 //
-// Errors from review.Review.Decide.
+// policy-invalid-input for a policy without the destination of all findings, and errors from
+// review.Review.Decide.
 func Run(ctx context.Context, all []Series, policies []*routing.Policy) (Report, error) {
+	for _, p := range policies {
+		if !slices.Contains(p.Precedence(), destination) {
+			return Report{}, errs.New(errs.PolicyInvalidInput, "policy %s sends no finding to %s, where all findings of a series go", p, destination).
+				With("policy", p.String()).WithHint("name policies with " + destination + " in their precedence")
+		}
+	}
 	var report Report
 	for _, s := range all {
 		result := SeriesResult{Name: s.Name, Title: s.Title, Source: s.Source, Kind: s.Kind, Reviews: len(s.Reviews)}
