@@ -40,6 +40,15 @@ func (p *Printer) Policy(s PolicyView) {
 		rows.add(action(to), reason, dimmed(locationText(r.Location)), r.Location.Text)
 	}
 	p.table(rows)
+	if len(s.BarRungs) == 0 {
+		return
+	}
+	p.title("Bar, by the first that holds")
+	rows = newTable("AT", "RULE")
+	for _, r := range s.BarRungs {
+		rows.add(dimmed(locationText(r.Location)), r.Location.Text)
+	}
+	p.table(rows)
 }
 
 func destinationWords(d policies.Destination) string {
@@ -98,7 +107,9 @@ type PolicyView struct {
 	Destinations []shownDestination `json:"destinations"`
 	Precedence   []string           `json:"precedence"`
 	Rungs        []routing.Branch   `json:"rungs"`
-	Sources      []routing.Source   `json:"sources,omitzero"`
+	// BarRungs are the branches of the rule bar. They have no decision.
+	BarRungs []routing.Branch `json:"bar_rungs,omitzero"`
+	Sources  []routing.Source `json:"sources,omitzero"`
 }
 
 // shownDestination is a destination with the categories that are routed to it.
@@ -114,9 +125,13 @@ func NewPolicyView(ctx context.Context, policy *policies.Policy) (PolicyView, er
 	if err != nil {
 		return PolicyView{}, err
 	}
+	bars, err := policy.Branches(ctx, routing.BarRule)
+	if err != nil {
+		return PolicyView{}, err
+	}
 	shown := PolicyView{
 		Policy: policy.Identity(), Title: policy.Title(), Signer: policy.Signer(),
-		Precedence: policy.Precedence(), Rungs: branches.All(),
+		Precedence: policy.Precedence(), Rungs: branches.All(), BarRungs: bars.All(),
 	}
 	declared, table := policy.Destinations(), policy.RouteTable()
 	categories := make(map[string][]string)
