@@ -74,20 +74,16 @@ func compareFindings(a, b Finding) int {
 
 // compareReferences orders versions by age: "" first, invalid versions last.
 func compareReferences(a, b string) int {
-	switch x, y := identity(a), identity(b); {
-	case a == "" || b == "":
-		return cmp.Compare(a, b)
-	case isVersion(a) != isVersion(b):
-		if isVersion(a) {
-			return -1
-		}
-		return 1
-	case isVersion(a) && routing.Older(x, y):
+	switch {
+	case isVersion(a) && isVersion(b):
+		return routing.CompareRefs(a, b)
+	case isVersion(a) && b != "":
 		return -1
-	case isVersion(a) && routing.Older(y, x):
+	case isVersion(b) && a != "":
 		return 1
+	default:
+		return cmp.Compare(a, b)
 	}
-	return cmp.Compare(a, b)
 }
 
 // Rule is a property that Lint checks. The names are stable.

@@ -230,13 +230,12 @@ func (w *versionLinter) checkInvariants(ctx context.Context, r adr.Record, seen 
 	if w.latest {
 		o.Raised = w.options.Raised
 	}
-	vain := make(map[check.Invariant]bool)
+	waived := make(map[check.Invariant]bool)
 	for _, waiver := range waivers(r) {
+		waived[waiver.Invariant] = true
 		if waiver.Invariant.Waivable() {
 			o.Waivers = append(o.Waivers, waiver)
-			continue
 		}
-		vain[waiver.Invariant] = true
 	}
 	report, err := check.Verify(ctx, w.policy, o)
 	if ctx.Err() != nil {
@@ -248,32 +247,25 @@ func (w *versionLinter) checkInvariants(ctx context.Context, r adr.Record, seen 
 	}
 	seen.States = report.States
 	for _, result := range report.Results {
+		isWaived := waived[result.Invariant]
 		switch {
 		case result.Skipped != "":
-		case result.Holds && !vain[result.Invariant]:
-			w.reportNeedless(r, result.Invariant)
 		case !result.Holds && result.WaivedBy == "":
-			w.say(w.violation(result, r, vain[result.Invariant]))
-			delete(vain, result.Invariant)
+			w.say(w.violation(result, r, isWaived))
+			delete(waived, result.Invariant)
+		case result.Holds && isWaived && result.Waivable: // the waiver would hide a later violation
+			w.say(about(RecordWaives, r, "%s waives %s, which holds", r.Name, result.Invariant).hint("remove the waiver"))
 		}
 	}
-	for _, invariant := range slices.Sorted(maps.Keys(vain)) {
-		w.say(about(RecordWaives, r, "%s waives %q, which no record can waive", r.Name, invariant).hint("remove the waiver"))
+	for _, invariant := range slices.Sorted(maps.Keys(waived)) {
+		if !invariant.Waivable() {
+			w.say(about(RecordWaives, r, "%s waives %q, which no record can waive", r.Name, invariant).hint("remove the waiver"))
+		}
 	}
 	return nil
 }
 
-// reportNeedless reports a waiver of an invariant that holds, because it would hide a later
-// violation.
-func (w *versionLinter) reportNeedless(r adr.Record, invariant check.Invariant) {
-	for _, waiver := range r.Waives {
-		if waiver.Invariant == string(invariant) {
-			w.say(about(RecordWaives, r, "%s waives %s, which holds", r.Name, invariant).hint("remove the waiver"))
-		}
-	}
-}
-
-func (w *versionLinter) violation(r check.Result, record adr.Record, vain bool) Finding {
+func (w *versionLinter) violation(r check.Result, record adr.Record, isWaived bool) Finding {
 	f := finding(InvariantsHold, w.folder, "%s: %s", r.Invariant, r.Says)
 	if len(r.Violations) > 0 {
 		first := r.Violations[0]
@@ -287,7 +279,7 @@ func (w *versionLinter) violation(r check.Result, record adr.Record, vain bool) 
 	switch {
 	case r.Waivable:
 		hint += "; the record may waive it"
-	case vain:
+	case isWaived:
 		hint += "; " + record.Name + " waives it, which no record can"
 	}
 	return f.hint(hint, w.folder)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -43,14 +44,10 @@ func (all records) of(name string) (adr.Found, bool) {
 func (all records) next() int {
 	highest := 0
 	for _, r := range all {
-		n := 0
-		for _, c := range path.Base(r.File) {
-			if c < '0' || c > '9' || n > maxRecords {
-				break
-			}
-			n = 10*n + int(c-'0')
-		}
-		highest = max(highest, n)
+		base := path.Base(r.File)
+		digits := len(base) - len(strings.TrimLeft(base, "0123456789"))
+		n, _ := strconv.Atoi(base[:digits]) // the largest int for a number above it
+		highest = max(highest, min(n, maxRecords))
 	}
 	return highest + 1
 }

@@ -300,7 +300,7 @@ func addToLock(text, ref, digest string) string {
 	done := false
 	for line := range strings.Lines(text) {
 		other, _, isLine := strings.Cut(line, " ")
-		if !done && isLine && line[0] != '#' && isBefore(ref, other) {
+		if !done && isLine && line[0] != '#' && routing.CompareRefs(ref, other) < 0 {
 			out.WriteString(lockLine(ref, digest))
 			done = true
 		}
@@ -313,12 +313,6 @@ func addToLock(text, ref, digest string) string {
 		out.WriteString(lockLine(ref, digest))
 	}
 	return out.String()
-}
-
-// isBefore reports whether a is sorted before b in a lock.
-func isBefore(a, b string) bool {
-	x, y := identity(a), identity(b)
-	return x.Name < y.Name || routing.Older(x, y)
 }
 
 // checkLockReadable fails if the lock cannot be read, since it is not known then what is released.

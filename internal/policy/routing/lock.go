@@ -34,7 +34,7 @@ func ParseLock(text string) (map[string]string, error) {
 			return nil, errs.New(errs.PolicyLockInvalid, "%s:%d: want NAME@VERSION sha256:HEX", LockFile, number).With("line", number)
 		case ref == last:
 			return nil, errs.New(errs.PolicyLockInvalid, "%s:%d: %s is there twice", LockFile, number, ref).With("line", number)
-		case last != "" && compareRefs(last, ref) >= 0:
+		case last != "" && CompareRefs(last, ref) >= 0:
 			return nil, errs.New(errs.PolicyLockInvalid, "%s:%d: %s must come before %s", LockFile, number, ref, last).With("line", number)
 		}
 		locked[ref], last = sum, ref
@@ -42,8 +42,8 @@ func ParseLock(text string) (map[string]string, error) {
 	return locked, nil
 }
 
-// compareRefs orders by name, then by version.
-func compareRefs(a, b string) int {
+// CompareRefs orders references by name, then by version.
+func CompareRefs(a, b string) int {
 	aName, aVersion, _ := strings.Cut(a, "@")
 	bName, bVersion, _ := strings.Cut(b, "@")
 	return cmp.Or(strings.Compare(aName, bName), compareVersions(aVersion, bVersion))

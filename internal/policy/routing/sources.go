@@ -167,7 +167,7 @@ func (l Loader) Versions() []string {
 	for i, e := range entries {
 		versions[i] = policyName + "@" + e.Name()
 	}
-	slices.SortFunc(versions, compareRefs)
+	slices.SortFunc(versions, CompareRefs)
 	return versions
 }
 
