@@ -82,6 +82,18 @@ func TestLockStaysSorted(t *testing.T) {
 	})
 }
 
+// A lock with carriage returns, as git writes it on Windows, keeps them.
+func TestLockKeepsItsLineEnds(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("a", 64)
+	text := "# first\n" + lockLine("routing@1.0.0", digest)
+	for _, ref := range []string{"routing@0.9.0", "routing@1.1.0"} {
+		want := strings.ReplaceAll(addToLock(text, ref, digest), "\n", "\r\n")
+		if got := addToLock(strings.ReplaceAll(text, "\n", "\r\n"), ref, digest); got != want {
+			t.Errorf("%s: %q, want %q", ref, got, want)
+		}
+	}
+}
+
 // TestReferencesHaveOneOrder checks the order for arbitrary directory names.
 func TestReferencesHaveOneOrder(t *testing.T) {
 	refs := rapid.OneOf(rapid.StringMatching(`routing@[0-9]{1,2}(\.[0-9]{1,2}){1,2}(-rc)?`), rapid.SampledFrom([]string{"", "routing@old", "routing@"}))

@@ -296,23 +296,23 @@ func lockLine(ref, digest string) string { return ref + " " + digest + "\n" }
 // addToLock returns the text of a lock with one more version, in its sorted position. All
 // other lines are unchanged.
 func addToLock(text, ref, digest string) string {
-	var out strings.Builder
-	done := false
-	for line := range strings.Lines(text) {
-		other, _, isLine := strings.Cut(line, " ")
-		if !done && isLine && line[0] != '#' && routing.CompareRefs(ref, other) < 0 {
-			out.WriteString(lockLine(ref, digest))
-			done = true
-		}
-		out.WriteString(line)
+	end := "\n"
+	if strings.Contains(text, "\r\n") {
+		end = "\r\n"
 	}
-	if !done {
+	added := ref + " " + digest + end
+	lines := slices.Collect(strings.Lines(text))
+	at := slices.IndexFunc(lines, func(line string) bool {
+		other, _, isEntry := strings.Cut(line, " ")
+		return isEntry && line[0] != '#' && routing.CompareRefs(ref, other) < 0
+	})
+	if at < 0 {
+		at = len(lines)
 		if text != "" && !strings.HasSuffix(text, "\n") {
-			out.WriteString("\n")
+			added = end + added
 		}
-		out.WriteString(lockLine(ref, digest))
 	}
-	return out.String()
+	return strings.Join(slices.Insert(lines, at, added), "")
 }
 
 // checkLockReadable fails if the lock cannot be read, since it is not known then what is released.

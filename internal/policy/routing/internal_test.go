@@ -14,8 +14,10 @@ func TestLockFormat(t *testing.T) {
 	sum := digest.Prefix + strings.Repeat("0a", 32)
 	good := "# header\n\nrouting@1.9.0 " + sum + "\nrouting@1.10.0 " + sum + "\n"
 	want := map[string]string{"routing@1.9.0": sum, "routing@1.10.0": sum}
-	if got, err := ParseLock(good); err != nil || !maps.Equal(got, want) {
-		t.Errorf("ParseLock = %v, %v", got, err)
+	for _, text := range []string{good, strings.ReplaceAll(good, "\n", "\r\n")} { // as git writes it on Windows
+		if got, err := ParseLock(text); err != nil || !maps.Equal(got, want) {
+			t.Errorf("ParseLock(%q) = %v, %v", text, got, err)
+		}
 	}
 	for name, text := range map[string]string{
 		"no digest":       "routing@1.0.0\n",
@@ -26,7 +28,7 @@ func TestLockFormat(t *testing.T) {
 		"no version":      "routing " + sum + "\n",
 		"two spaces":      "routing@1.0.0  " + sum + "\n",
 		"trailing words":  "routing@1.0.0 " + sum + " ok\n",
-		"carriage return": "routing@1.0.0 " + sum + "\r\n",
+		"carriage return": "routing@1.0.0 " + sum + "\r\r\n",
 		"twice":           "routing@1.0.0 " + sum + "\nrouting@1.0.0 " + sum + "\n",
 		"unsorted":        "routing@1.10.0 " + sum + "\nrouting@1.9.0 " + sum + "\n",
 		"names unsorted":  "routing@1.0.0 " + sum + "\nother@2.0.0 " + sum + "\n",

@@ -23,7 +23,7 @@ func ParseLock(text string) (map[string]string, error) {
 	last, number := "", 0
 	for line := range strings.Lines(text) {
 		number++
-		line = strings.TrimSuffix(line, "\n")
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r") // git may write both on Windows
 		if line == "" || line[0] == '#' {
 			continue
 		}
