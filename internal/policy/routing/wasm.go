@@ -22,8 +22,10 @@ const answerVar = "answer"
 // implementations and report no errors.
 func (p *Policy) compileWasm(ctx context.Context, query, cacheDir string) (evaluator, error) {
 	problems := checkOrder(p.compiler)
+	hasEvery := false
 	for _, mod := range p.compiler.Modules {
 		ast.WalkExprs(mod, func(expr *ast.Expr) bool {
+			hasEvery = hasEvery || expr.IsEvery()
 			if len(expr.With) > 0 {
 				problems = append(problems, problemAt(expr.Location, "the wasm engine does not support with: use the rego engine"))
 			}
@@ -47,8 +49,19 @@ func (p *Policy) compileWasm(ctx context.Context, query, cacheDir string) (evalu
 	if err != nil {
 		return nil, p.invalid(Problem{Message: "it cannot be run as WebAssembly: " + oneLine(err.Error())})
 	}
+	var interpreted evaluator
+	if hasEvery {
+		if interpreted, err = p.interpret(ctx, p.compiler, query, true); err != nil {
+			return nil, err
+		}
+	}
 	return func(ctx context.Context, in ast.Value) (answer, error) {
 		results, err := program.Eval(ctx, in.String())
+		if err != nil && hasEvery {
+			// The compiled every goes on after an element that does not hold, and may have failed
+			// for a later one. The interpreter ends there.
+			return interpreted(ctx, in)
+		}
 		if err != nil || results.Len() == 0 {
 			return answer{}, err
 		}
