@@ -29,11 +29,9 @@ func (c *checker) checkBars(ctx context.Context, report *Report) error {
 		in, probe := d.At(i), d.Sample(i, seed)
 		bar := c.bar(ctx, in)
 		if other := c.bar(ctx, probe); bar != other {
-			c.found[Classes].add(inputspace.Size(probe), func() Violation {
-				return Violation{
-					Message: fmt.Sprintf("the bar is %q, but %q for another input of the same class", bar, other),
-					Input:   &in, Bar: bar, Other: &Answer{Input: probe},
-				}
+			c.found[Classes].add(Violation{
+				Message: fmt.Sprintf("the bar is %q, but %q for another input of the same class", bar, other),
+				Input:   &in, Bar: bar, Other: &Answer{Input: probe},
 			})
 		}
 		c.checkMonotone(ctx, in, steps)
@@ -43,12 +41,12 @@ func (c *checker) checkBars(ctx context.Context, report *Report) error {
 	}
 	c.found[Classes].checked += d.Len()
 	for _, gap := range d.Gaps() {
-		c.found[Classes].addFlaw(gapViolation(gap))
+		c.found[Classes].add(gapViolation(gap))
 	}
 	c.found[NoShadowedRule].checked += len(seen)
 	for i, branch := range branches.All() {
 		if !seen[i] {
-			c.found[NoShadowedRule].addFlaw(shadowedViolation(branch))
+			c.found[NoShadowedRule].add(shadowedViolation(branch))
 		}
 	}
 	report.BarStates = d.Len()
@@ -63,9 +61,7 @@ func (c *checker) bar(ctx context.Context, in routing.Input) routing.Bar {
 	f.checked++
 	made, err := c.policy.Ask(ctx, routing.BarRule, in)
 	if err != nil {
-		f.add(inputspace.Size(in), func() Violation {
-			return Violation{Message: err.Error(), Input: &in, Code: errs.CodeOf(err)}
-		})
+		f.add(Violation{Message: err.Error(), Input: &in, Code: errs.CodeOf(err)})
 	}
 	return routing.Bar(made.NextAction)
 }
@@ -98,10 +94,7 @@ func (c *checker) checkMonotone(ctx context.Context, in routing.Input, steps []i
 		}
 		f.checked++
 		if last.Above(bar) {
-			before := last
-			f.add(inputspace.Size(step), func() Violation {
-				return Violation{Message: fmt.Sprintf("the bar falls from %q to %q", before, bar), Input: &step, Bar: bar}
-			})
+			f.add(Violation{Message: fmt.Sprintf("the bar falls from %q to %q", last, bar), Input: &step, Bar: bar})
 		}
 		last = bar
 	}

@@ -24,13 +24,7 @@ type found struct {
 	checked  int
 	violated int
 	skipped  string
-	stored   []ranked // the simplest, in order
-}
-
-// ranked is a violation with its size.
-type ranked struct {
-	size int
-	Violation
+	stored   []Violation // the simplest, in order
 }
 
 func newChecker(p *routing.Policy, d *inputspace.Domain, branches *routing.Branches, asked answers) *checker {
@@ -47,21 +41,29 @@ func newChecker(p *routing.Policy, d *inputspace.Domain, branches *routing.Branc
 
 // add counts a violation and stores it if it is among the simplest. Of equally simple
 // ones the earlier comes first.
-func (f *found) add(size int, violation func() Violation) {
+func (f *found) add(v Violation) {
 	f.violated++
-	at := 0
-	for at < len(f.stored) && f.stored[at].size <= size {
-		at++
+	size := v.size()
+	at := slices.IndexFunc(f.stored, func(stored Violation) bool { return stored.size() > size })
+	if at < 0 {
+		at = len(f.stored)
 	}
-	if at == MaxViolations {
-		return
-	}
-	f.stored = slices.Insert(f.stored, at, ranked{size, violation()})
+	f.stored = slices.Insert(f.stored, at, v)
 	f.stored = f.stored[:min(len(f.stored), MaxViolations)]
 }
 
-// addFlaw adds a violation that is not about a decision. It sorts before any that is.
-func (f *found) addFlaw(v Violation) { f.add(0, func() Violation { return v }) }
+// size returns the size of the input that shows the violation. One that is not about a decision
+// sorts before any that is.
+func (v Violation) size() int {
+	switch {
+	case v.Other != nil:
+		return inputspace.Size(v.Other.Input)
+	case v.Input != nil:
+		return inputspace.Size(*v.Input)
+	default:
+		return 0
+	}
+}
 
 // skipDecisions marks the invariants that need all decisions as not checked. It drops the
 // violations found so far: they would differ between runs.
@@ -84,13 +86,10 @@ func (c *checker) results(o Options) []Result {
 		r := Result{
 			Invariant: rule.invariant, Says: rule.says, Waivable: rule.waivable,
 			Holds: f.violated == 0 && f.skipped == "", Checked: f.checked, Skipped: f.skipped,
-			Violated: f.violated, Violations: []Violation{},
+			Violated: f.violated, Violations: append([]Violation{}, f.stored...),
 		}
 		if f.violated > 0 {
 			r.Skipped = "" // a violation is conclusive even after a partial check
-		}
-		for _, v := range f.stored {
-			r.Violations = append(r.Violations, v.Violation)
 		}
 		for _, w := range o.Waivers {
 			switch {
@@ -111,7 +110,7 @@ func (c *checker) results(o Options) []Result {
 func (c *checker) locate(ctx context.Context) {
 	for _, f := range c.found {
 		for i := range f.stored {
-			v := &f.stored[i].Violation
+			v := &f.stored[i]
 			if v.Input == nil {
 				continue
 			}

@@ -21,7 +21,7 @@ const redraws = 200
 func (c *checker) checkClasses(ctx context.Context) {
 	f := c.found[Classes]
 	for _, gap := range c.domain.Gaps() {
-		f.addFlaw(gapViolation(gap))
+		f.add(gapViolation(gap))
 	}
 	f.checked = c.asked.classes
 	var unlike []int
@@ -39,13 +39,11 @@ func (c *checker) checkClasses(ctx context.Context) {
 			break
 		}
 		probe, other := c.simplestUnlike(ctx, class)
-		f.add(inputspace.Size(probe), func() Violation {
-			in, state := c.domain.At(class), c.asked.states[class]
-			return Violation{
-				Message: fmt.Sprintf("%s, but another input of the same class %s", comesTo(state), comesTo(other)),
-				Input:   &in, Decision: state.made(), Code: state.code,
-				Other: &Answer{Input: probe, Decision: other.made(), Code: other.code},
-			}
+		in, state := c.domain.At(class), c.asked.states[class]
+		f.add(Violation{
+			Message: fmt.Sprintf("%s, but another input of the same class %s", comesTo(state), comesTo(other)),
+			Input:   &in, Decision: state.made(), Code: state.code,
+			Other: &Answer{Input: probe, Decision: other.made(), Code: other.code},
 		})
 	}
 }

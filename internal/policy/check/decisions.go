@@ -7,7 +7,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -37,9 +36,7 @@ func (c *checker) checkDecisions() {
 				f.checked++
 			}
 			if wrong != "" {
-				f.add(inputspace.Size(in), func() Violation {
-					return Violation{Message: wrong, Input: &in, Decision: a.made(), Code: a.code}
-				})
+				f.add(Violation{Message: wrong, Input: &in, Decision: a.made(), Code: a.code})
 			}
 		}
 	}

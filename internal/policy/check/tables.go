@@ -32,9 +32,9 @@ func (c *checker) checkDeadRows() {
 		switch {
 		case reached[name]:
 		case slices.Contains(c.precedence, name) && !routed[name]:
-			f.addFlaw(Violation{Message: fmt.Sprintf("no category goes to %q, and nothing is decided for it", name)})
+			f.add(Violation{Message: fmt.Sprintf("no category goes to %q, and nothing is decided for it", name)})
 		default:
-			f.addFlaw(Violation{Message: fmt.Sprintf("nothing is decided for %q", name)})
+			f.add(Violation{Message: fmt.Sprintf("nothing is decided for %q", name)})
 		}
 	}
 }
@@ -72,7 +72,7 @@ func (c *checker) checkShadowedBranches(ctx context.Context) {
 		}
 	}
 	for _, index := range slices.Sorted(maps.Keys(unseen)) {
-		f.addFlaw(shadowedViolation(unseen[index]))
+		f.add(shadowedViolation(unseen[index]))
 	}
 }
 
@@ -102,7 +102,7 @@ func (c *checker) checkStuckFirst() {
 	f := c.found[StuckStrongest]
 	f.checked++
 	if c.precedence[0] != routing.Stuck {
-		f.addFlaw(Violation{Message: fmt.Sprintf("the precedence has %q before %q", c.precedence[0], routing.Stuck)})
+		f.add(Violation{Message: fmt.Sprintf("the precedence has %q before %q", c.precedence[0], routing.Stuck)})
 	}
 }
 
@@ -118,14 +118,14 @@ func (c *checker) checkCategories(raised map[string][]string) {
 		inTable.checked++
 		if len(raised[category]) == 0 && category != finding.CategoryContradiction {
 			row, _ := c.policy.RouteLocation(category)
-			inTable.addFlaw(Violation{Message: fmt.Sprintf("nothing raises %q", category), Location: &row})
+			inTable.add(Violation{Message: fmt.Sprintf("nothing raises %q", category), Location: &row})
 		}
 	}
 	for _, category := range slices.Sorted(maps.Keys(raised)) {
 		known.checked++
 		if _, ok := c.policy.Route(category); !ok {
 			by := slices.Sorted(slices.Values(raised[category]))
-			known.addFlaw(Violation{Message: fmt.Sprintf("%q, raised by %s, has no route", category, strings.Join(by, ", "))})
+			known.add(Violation{Message: fmt.Sprintf("%q, raised by %s, has no route", category, strings.Join(by, ", "))})
 		}
 	}
 }

@@ -52,7 +52,10 @@ type Domain struct {
 func Of(rule routing.Rule, ps ...*routing.Policy) (*Domain, error) {
 	u := uses{thresholds: make(map[string][]int), bar: rule == routing.BarRule}
 	var gaps []routing.Location
+	destinations := ps[0].Precedence()
 	for _, p := range ps {
+		ranked := p.Precedence()
+		destinations = slices.DeleteFunc(destinations, func(name string) bool { return !slices.Contains(ranked, name) })
 		t := p.Thresholds(rule)
 		u.facts = u.facts || p.HasBar()
 		u.reads = append(u.reads, t.Reads...)
@@ -65,7 +68,7 @@ func Of(rule routing.Rule, ps ...*routing.Policy) (*Domain, error) {
 			}
 		}
 	}
-	d, err := of(shared(ps), u)
+	d, err := of(destinations, u)
 	if err != nil {
 		return nil, err
 	}
@@ -100,21 +103,6 @@ func of(destinations []string, u uses) (*Domain, error) {
 	return d, nil
 }
 
-// shared lists the destinations to which all policies send findings, in the first
-// policy's order.
-func shared(ps []*routing.Policy) []string {
-	var names []string
-	for i, p := range ps {
-		ranked := p.Precedence()
-		if i == 0 {
-			names = ranked
-			continue
-		}
-		names = slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(ranked, name) })
-	}
-	return names
-}
-
 // Len returns the number of classes.
 func (d *Domain) Len() int {
 	return len(d.reviews)*len(d.settings) + len(d.extending)*len(d.extendable)
@@ -135,9 +123,8 @@ func (d *Domain) class(i int) (review, setting) {
 func (d *Domain) At(i int) routing.Input {
 	review, setting := d.class(i)
 	var in routing.Input
-	lowest := func(s span) int { return s.lo }
 	d.write(&in, review, setting, chooser{
-		number: lowest,
+		number: func(s span) int { return s.lo },
 		share:  func(most int) int { return most },
 		absent: func() bool { return true },
 	})
@@ -179,9 +166,8 @@ func (d *Domain) Each(work func(class int) bool, progress func(done int)) {
 func (d *Domain) Sample(i int, seed uint64) routing.Input {
 	review, setting := d.class(i)
 	draw := rand.New(rand.NewPCG(seed, uint64(i)))
-	number := func(s span) int { return s.lo + drawUpTo(draw, s.hi-s.lo) }
 	choose := chooser{
-		number: number,
+		number: func(s span) int { return s.lo + drawUpTo(draw, s.hi-s.lo) },
 		share:  func(most int) int { return draw.IntN(most + 1) },
 		absent: func() bool { return draw.IntN(2) == 0 },
 	}

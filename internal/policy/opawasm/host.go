@@ -198,34 +198,20 @@ func environment(functions []function, minPages, maxPages uint32) []byte {
 	count := uint64(len(functions))
 
 	types, imports := uleb(count), uleb(count)
-	exports := append(uleb(count+1), name("memory")...)
-	exports = append(exports, externMemory, 0)
+	exports := slices.Concat(uleb(count+1), name("memory"), []byte{externMemory, 0})
+	i32s := func(n int) []byte { return append(uleb(uint64(n)), bytes.Repeat([]byte{typeI32}, n)...) }
 	for i, f := range functions {
-		types = append(types, typeFunc, byte(f.params))
-		for range f.params {
-			types = append(types, typeI32)
-		}
-		types = append(types, byte(f.results))
-		for range f.results {
-			types = append(types, typeI32)
-		}
-		imports = append(append(imports, name(hostModule)...), name(f.name)...)
-		imports = append(imports, externFunc, byte(i))
-		exports = append(exports, name(f.name)...)
-		exports = append(exports, externFunc, byte(i))
+		types = slices.Concat(types, []byte{typeFunc}, i32s(f.params), i32s(f.results))
+		imports = slices.Concat(imports, name(hostModule), name(f.name), []byte{externFunc, byte(i)})
+		exports = slices.Concat(exports, name(f.name), []byte{externFunc, byte(i)})
 	}
-	memory := append(uleb(1), limitsWithMaximum)
-	memory = append(append(memory, uleb(uint64(minPages))...), uleb(uint64(maxPages))...)
-
-	module := []byte("\x00asm\x01\x00\x00\x00")
-	module = append(module, section(sectionType, types)...)
-	module = append(module, section(sectionImport, imports)...)
-	module = append(module, section(sectionMemory, memory)...)
-	return append(module, section(sectionExport, exports)...)
+	memory := slices.Concat(uleb(1), []byte{limitsWithMaximum}, uleb(uint64(minPages)), uleb(uint64(maxPages)))
+	return slices.Concat([]byte("\x00asm\x01\x00\x00\x00"),
+		section(sectionType, types), section(sectionImport, imports), section(sectionMemory, memory), section(sectionExport, exports))
 }
 
 func section(id byte, content []byte) []byte {
-	return append(append([]byte{id}, uleb(uint64(len(content)))...), content...)
+	return slices.Concat([]byte{id}, uleb(uint64(len(content))), content)
 }
 
 func name(s string) []byte { return append(uleb(uint64(len(s))), s...) }

@@ -24,22 +24,20 @@ type thresholdAnalysis struct {
 
 // run reads every rule that the query depends on.
 func (t *thresholdAnalysis) run(query string) {
-	var todo []*ast.Rule
-	for _, rule := range t.rules(ast.MustParseRef(query)) {
-		for branch := rule; branch != nil; branch = branch.Else {
-			todo = append(todo, branch)
-		}
-	}
 	needed := make(map[*ast.Rule]bool)
-	for len(todo) > 0 {
-		rule := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	var need func(rule *ast.Rule)
+	need = func(rule *ast.Rule) {
 		if needed[rule] {
-			continue
+			return
 		}
 		needed[rule] = true
 		for dependency := range t.policy.compiler.Graph.Dependencies(rule) {
-			todo = append(todo, dependency.(*ast.Rule))
+			need(dependency.(*ast.Rule))
+		}
+	}
+	for _, rule := range t.rules(ast.MustParseRef(query)) {
+		for branch := rule; branch != nil; branch = branch.Else {
+			need(branch)
 		}
 	}
 	sorted, _ := t.policy.compiler.Graph.Sort() // the compiler rejects recursive rules
