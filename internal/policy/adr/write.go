@@ -21,10 +21,7 @@ func Update(file string, text []byte, change func(*Record)) ([]byte, error) {
 		return nil, err
 	}
 	change(&r)
-	updated, err := render(r, p)
-	if err != nil {
-		return nil, err
-	}
+	updated := render(r, p)
 	_, err = Parse(file, updated)
 	return updated, err
 }
@@ -36,23 +33,18 @@ func Update(file string, text []byte, change func(*Record)) ([]byte, error) {
 //
 // adr-invalid if that is not a record.
 func Format(r Record, body string) ([]byte, error) {
-	text, err := render(r, page{body: []byte("\n# " + r.Name + ": " + r.Title + "\n\n" + body), end: "\n"})
-	if err != nil {
-		return nil, err
-	}
 	if err := CheckTitle(r.Title); err != nil {
 		return nil, invalid(r.File, 0, "%w", err)
 	}
-	_, err = Parse(r.File, text)
+	text := render(r, page{body: []byte("\n# " + r.Name + ": " + r.Title + "\n\n" + body), end: "\n"})
+	_, err := Parse(r.File, text)
 	return text, err
 }
 
-// render writes a record's front matter, followed by a page's body.
-func render(r Record, p page) ([]byte, error) {
+// render writes a record's front matter, followed by a page's body. Its callers parse the result.
+func render(r Record, p page) []byte {
 	var root yaml.Node
-	if err := root.Encode(r); err != nil {
-		return nil, invalid(r.File, 0, "its front matter cannot be written: %w", err)
-	}
+	_ = root.Encode(r) // cannot fail: it has only texts and numbers
 	date := root.Content[3]
 	date.Tag, date.Style = "!!timestamp", 0 // without quotes
 	if p.front != nil {
@@ -62,12 +54,10 @@ func render(r Record, p page) ([]byte, error) {
 	out.WriteString(fence + "\n")
 	e := yaml.NewEncoder(&out)
 	e.SetIndent(2)
-	if err := cmp.Or(e.Encode(&root), e.Close()); err != nil {
-		return nil, invalid(r.File, 0, "its front matter cannot be written: %w", err)
-	}
+	_ = cmp.Or(e.Encode(&root), e.Close()) // writing to a buffer cannot fail
 	out.WriteString(fence + "\n")
 	text := bytes.ReplaceAll(out.Bytes(), []byte("\n"), []byte(p.end))
-	return append(text, p.body...), nil
+	return append(text, p.body...)
 }
 
 // carry copies the comments of the old front matter to the same keys and list positions

@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	"io"
+	"errors"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -116,10 +116,8 @@ func pack(files []File) ([]byte, error) {
 			return nil, malformedFile(f.Name, "it cannot be packed: %v", err)
 		}
 	}
-	for _, c := range []io.Closer{archive, zipped} {
-		if err := c.Close(); err != nil {
-			return nil, malformed("it cannot be packed: %w", err)
-		}
+	if err := errors.Join(archive.Close(), zipped.Close()); err != nil {
+		return nil, malformed("it cannot be packed: %w", err)
 	}
 	return packed.Bytes(), nil
 }

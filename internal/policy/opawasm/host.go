@@ -75,20 +75,12 @@ func (h *host) breakOff(err error) {
 // abort is called by a policy that cannot continue: two of its rules conflict, or its
 // memory is full.
 func (h *host) abort(addr int32) {
-	message, err := h.vm.text(addr)
-	if err != nil {
-		message = "no reason given"
-	}
-	h.breakOff(errors.New(message))
+	h.breakOff(errors.New(h.vm.text(addr)))
 }
 
 // call runs a built-in. If it fails, the policy gets no result and the whole evaluation
 // fails in the end, as in OPA's evaluator in strict mode.
 func (h *host) call(ctx context.Context, id int32, addrs []uint64) int32 {
-	f := h.builtins[id]
-	if f == nil {
-		h.breakOff(fmt.Errorf("there is no built-in number %d", id))
-	}
 	args := make([]*ast.Term, len(addrs))
 	for i, addr := range addrs {
 		arg, err := h.vm.load(ctx, int32(addr))
@@ -98,7 +90,7 @@ func (h *host) call(ctx context.Context, id int32, addrs []uint64) int32 {
 		args[i] = arg
 	}
 	var result *ast.Term
-	err := f(h.bctx, args, func(t *ast.Term) error {
+	err := h.builtins[id](h.bctx, args, func(t *ast.Term) error {
 		result = t
 		return nil
 	})
@@ -119,18 +111,10 @@ func (h *host) call(ctx context.Context, id int32, addrs []uint64) int32 {
 }
 
 // text reads a zero-terminated string.
-func (vm *instance) text(addr int32) (string, error) {
-	start := uint32(addr)
-	size := vm.memory.Size()
-	if start >= size {
-		return "", fmt.Errorf("address %d is outside the policy's memory", start)
-	}
-	data, _ := vm.memory.Read(start, size-start)
-	before, _, ok := bytes.Cut(data, []byte{0})
-	if !ok {
-		return "", fmt.Errorf("the text at address %d has no end", start)
-	}
-	return string(before), nil
+func (vm *instance) text(addr int32) string {
+	data, _ := vm.memory.Read(uint32(addr), vm.memory.Size()-uint32(addr))
+	text, _, _ := bytes.Cut(data, []byte{0})
+	return string(text)
 }
 
 // load reads a value from the policy's memory.
@@ -144,10 +128,7 @@ func (vm *instance) load(ctx context.Context, addr int32) (*ast.Term, error) {
 
 // term reads a value in text form.
 func (vm *instance) term(addr int32) (*ast.Term, error) {
-	text, err := vm.text(addr)
-	if err != nil {
-		return nil, err
-	}
+	text := vm.text(addr)
 	if len(text) > maxTextBytes {
 		return nil, fmt.Errorf("a value is longer than %d bytes", maxTextBytes)
 	}

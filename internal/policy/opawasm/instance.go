@@ -107,8 +107,8 @@ func (vm *instance) evaluate(ctx context.Context, input string) (results ast.Set
 	return results, nil, nil
 }
 
-// invoke calls an exported function of the policy, and returns its result, or 0 for a
-// function without one. After an error the state of the instance is undefined.
+// invoke calls an exported function of the policy, and returns its result. After an error the
+// state of the instance is undefined.
 func (vm *instance) invoke(ctx context.Context, function string, args ...int32) (int32, error) {
 	f := vm.policy.ExportedFunction(function)
 	if f == nil {
@@ -124,8 +124,7 @@ func (vm *instance) invoke(ctx context.Context, function string, args ...int32) 
 		return 0, vm.host.aborted
 	case err != nil:
 		return 0, err
-	case len(results) == 0:
-		return 0, nil
+	default:
+		return int32(results[0]), nil
 	}
-	return int32(results[0]), nil
 }

@@ -48,12 +48,10 @@ func bundleFault(ref string, err error) error {
 	if p, ok := errors.AsType[bundle.Problem](err); ok {
 		return invalid(ref, Problem{File: p.File, Message: p.Message})
 	}
-	if e, ok := errors.AsType[*errs.Error](err); ok {
-		named := *e
-		named.Message = "policy " + ref + ": " + e.Message
-		return named.With("policy", ref)
-	}
-	return unreadable(ref, err)
+	e, _ := errors.AsType[*errs.Error](err) // of the other errors of the package
+	named := *e
+	named.Message = "policy " + ref + ": " + e.Message
+	return named.With("policy", ref)
 }
 
 // checkModules checks the modules of a bundle against its manifest. Each package must be

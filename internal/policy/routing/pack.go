@@ -92,10 +92,7 @@ func (p *Policy) wasm(ctx context.Context) ([]byte, error) {
 	b.Manifest.Init()
 	b.Data = map[string]any{}
 	for _, source := range p.Sources() {
-		parsed, err := parse(source.Name, source.Text)
-		if err != nil {
-			return nil, p.invalidRego(err)
-		}
+		parsed, _ := parse(source.Name, source.Text) // as when it was loaded
 		b.Modules = append(b.Modules, opabundle.ModuleFile{URL: source.Name, Path: source.Name, Raw: []byte(source.Text), Parsed: parsed})
 	}
 	compiler := compile.New().
