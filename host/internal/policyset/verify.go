@@ -39,7 +39,7 @@ func (s *Set) VerifyDecisions(ctx context.Context, progress func(done, total int
 	if err != nil {
 		return api.DecisionsReport{}, err
 	}
-	v := decisionVerifier{set: s, ledger: l, deciders: make(map[string]*policyDecider), lost: make(map[routing.Identity]int)}
+	v := decisionVerifier{set: s, ledger: l, deciders: make(map[string]*replay.Decider), lost: make(map[routing.Identity]int)}
 	var records recordReader
 	err = inOrder(ctx, events,
 		func(e ledger.Event) (parsedEvent, error) {
@@ -69,13 +69,8 @@ type decisionVerifier struct {
 	set      *Set
 	ledger   *ledger.Ledger
 	report   api.DecisionsReport
-	deciders map[string]*policyDecider // by the policy's digest, nil for one that cannot be loaded
-	lost     map[routing.Identity]int  // index in the report
-}
-
-type policyDecider struct {
-	policy *routing.Policy
-	*replay.Decider
+	deciders map[string]*replay.Decider // by the policy's digest, nil for one that cannot be loaded
+	lost     map[routing.Identity]int   // index in the report
 }
 
 func (v *decisionVerifier) problem(e ledger.Event, kind ledger.ProblemKind, format string, args ...any) {
@@ -102,7 +97,7 @@ func (v *decisionVerifier) verify(ctx context.Context, p parsedEvent) error {
 		v.addLost(d.Policy)
 		return nil
 	}
-	policy := decider.policy
+	policy := decider.Policy()
 	if id := policy.Identity(); id.Name != d.Policy.Name || id.Version != d.Policy.Version || id.ADR != d.Policy.ADR {
 		v.problem(p.event, api.ProblemPolicy, "it names its policy %s of %s, which is %s of %s", d.Policy, d.Policy.ADR, id, id.ADR)
 	}
@@ -120,7 +115,7 @@ func (v *decisionVerifier) verify(ctx context.Context, p parsedEvent) error {
 	return v.verifyDecision(ctx, p.event, d, decider)
 }
 
-func (v *decisionVerifier) verifyDecision(ctx context.Context, e ledger.Event, d decisionRecord, by *policyDecider) error {
+func (v *decisionVerifier) verifyDecision(ctx context.Context, e ledger.Event, d decisionRecord, by *replay.Decider) error {
 	now, err := by.Decide(ctx, d.Recorded)
 	if errs.CodeOf(err) == errs.ReplayRecordInvalid {
 		v.problem(e, api.ProblemRecord, "%v", err)
@@ -129,18 +124,18 @@ func (v *decisionVerifier) verifyDecision(ctx context.Context, e ledger.Event, d
 	if err != nil {
 		return err
 	}
-	destination, _ := by.policy.Destination(d.Decision.NextAction)
+	destination, _ := by.Policy().Destination(d.Decision.NextAction)
 	switch {
 	case now.Decision != d.Decision:
 		v.problem(e, api.ProblemDecision, "it went to %s (%s), and %s sends it to %s (%s)",
-			d.Decision.NextAction, d.Decision.Reason, by.policy, now.Decision.NextAction, now.Decision.Reason)
+			d.Decision.NextAction, d.Decision.Reason, by.Policy(), now.Decision.NextAction, now.Decision.Reason)
 	case now.PolicyBar != d.PolicyBar || now.Bar != d.Bar:
-		v.problem(e, api.ProblemDecision, "its bar was %q in a review with the bar %q, and %s gives it %q in one with %q", d.PolicyBar, d.Bar, by.policy, now.PolicyBar, now.Bar)
+		v.problem(e, api.ProblemDecision, "its bar was %q in a review with the bar %q, and %s gives it %q in one with %q", d.PolicyBar, d.Bar, by.Policy(), now.PolicyBar, now.Bar)
 	case d.BarInput != nil && !sameInput(now.Input, d.Input):
 		v.problem(e, api.ProblemDecision, "its input is not that of the findings that the bar %q leaves open", d.Bar)
 	case routing.Kind(d.event.DestinationKind) != destination.Kind || d.stuck != task.IsStuckDestination(d.Decision.NextAction, string(destination.Kind)):
 		v.problem(e, api.ProblemDecision, "%s is of kind %s for %s, and what followed was made of kind %.80q", d.Decision.NextAction, destination.Kind,
-			by.policy, d.event.DestinationKind)
+			by.Policy(), d.event.DestinationKind)
 	case !canFollow(d, destination):
 		v.problem(e, api.ProblemDecision, "%s cannot leave the task in round %d after round %d", d.Decision.NextAction, d.event.NextRound, d.Round)
 	}
@@ -170,11 +165,11 @@ func canFollow(d decisionRecord, to routing.Destination) bool {
 }
 
 // decider returns the policy with a digest, nil if it is lost or this program refuses it.
-func (v *decisionVerifier) decider(ctx context.Context, digest string) (*policyDecider, error) {
+func (v *decisionVerifier) decider(ctx context.Context, digest string) (*replay.Decider, error) {
 	if d, ok := v.deciders[digest]; ok {
 		return d, nil
 	}
-	var d *policyDecider
+	var d *replay.Decider
 	p, err := v.set.ByDigest(ctx, v.ledger, digest)
 	switch {
 	case IsGone(err):
@@ -183,7 +178,7 @@ func (v *decisionVerifier) decider(ctx context.Context, digest string) (*policyD
 	case err != nil:
 		return nil, err
 	default:
-		d = &policyDecider{p, replay.NewDecider(p)}
+		d = replay.NewDecider(p)
 	}
 	if len(v.deciders) == maxDeciders {
 		clear(v.deciders)

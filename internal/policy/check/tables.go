@@ -52,10 +52,7 @@ func onlyFor(in routing.Input, names map[string]bool) bool {
 // checkShadowedBranches requires every branch of decision to decide some input. Matching is
 // expensive, so it skips inputs whose decision cannot come from a branch still unseen.
 func (c *checker) checkShadowedBranches(ctx context.Context) {
-	unseen := make(map[int]routing.Branch)
-	for _, branch := range c.branches.All() {
-		unseen[branch.Index] = branch
-	}
+	unseen := slices.Clone(c.branches.All())
 	f := c.found[NoShadowedRule]
 	f.checked = len(unseen)
 	for i := range c.asked.classes {
@@ -68,11 +65,11 @@ func (c *checker) checkShadowedBranches(ctx context.Context) {
 			continue
 		}
 		if first := matches[0]; a.isRefused() || first.Decision == a.decision {
-			delete(unseen, first.Branch)
+			unseen = slices.DeleteFunc(unseen, func(branch routing.Branch) bool { return branch.Index == first.Branch })
 		}
 	}
-	for _, index := range slices.Sorted(maps.Keys(unseen)) {
-		f.add(shadowedViolation(unseen[index]))
+	for _, branch := range unseen {
+		f.add(shadowedViolation(branch))
 	}
 }
 
@@ -84,7 +81,7 @@ func shadowedViolation(branch routing.Branch) Violation {
 }
 
 // anyCould reports whether the constant part of some branch agrees with the answer.
-func anyCould(branches map[int]routing.Branch, a answer) bool {
+func anyCould(branches []routing.Branch, a answer) bool {
 	if a.code != "" {
 		return a.isRefused() && len(branches) > 0
 	}

@@ -75,7 +75,7 @@ func compareRule(ctx context.Context, rule routing.Rule, from, to *routing.Polic
 	if err != nil {
 		return Decisions{}, nil, err
 	}
-	t := newTally()
+	t := &tally{levels: levels{}, moved: make(map[Moved]int), changed: make(map[outcome]*DecisionChange), at: make(map[outcome]levels)}
 	for i, o := range outcomes {
 		in := shared.At(i)
 		if rule == routing.BarRule {
@@ -151,10 +151,6 @@ func (l levels) add(in routing.Input) {
 	if in.Facts != nil {
 		l[in.Confinement] = true
 	}
-}
-
-func newTally() *tally {
-	return &tally{levels: levels{}, moved: make(map[Moved]int), changed: make(map[outcome]*DecisionChange), at: make(map[outcome]levels)}
 }
 
 // add counts a class. seen reports whether the previous policy sees the whole input. Of

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -144,9 +145,5 @@ const (
 
 // filledIn reports whether Release itself fixes the rule's findings.
 func (r Rule) filledIn() bool {
-	switch r {
-	case RecordSupersedes, RecordDiff, RecordReplay, Locked:
-		return true
-	}
-	return false
+	return slices.Contains([]Rule{RecordSupersedes, RecordDiff, RecordReplay, Locked}, r)
 }

@@ -130,6 +130,9 @@ type Outcome struct {
 // NewDecider returns a Decider for a policy.
 func NewDecider(p *routing.Policy) *Decider { return newDecider(table.New(p)) }
 
+// Policy returns the policy.
+func (d *Decider) Policy() *routing.Policy { return d.policy }
+
 func newDecider(t *table.Table) *Decider {
 	return &Decider{policy: t.Policy(), table: t, trends: make(map[string]task.State)}
 }

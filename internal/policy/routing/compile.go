@@ -192,10 +192,6 @@ func nestsDeeper(source string, limit int) bool {
 // built-in that is not disallowed. The caller owns it.
 func Capabilities() *ast.Capabilities {
 	caps := language()
-	for _, b := range ast.Builtins {
-		if !disallowed(b) {
-			caps.Builtins = append(caps.Builtins, b)
-		}
-	}
+	caps.Builtins = slices.DeleteFunc(slices.Clone(ast.Builtins), disallowed)
 	return caps
 }

@@ -189,7 +189,9 @@ func estimate(name string, args []*ast.Term) int {
 	switch name {
 	case "concat":
 		separator, _ := args[0].Value.(ast.String)
-		return len(separator) * length(args[1].Value) * textSize
+		if parts, ok := args[1].Value.(interface{ Len() int }); ok {
+			return len(separator) * parts.Len() * textSize
+		}
 	case "sprintf":
 		format, _ := args[0].Value.(ast.String)
 		return formatted(string(format), args[1].Value)
@@ -217,13 +219,6 @@ func digits(n ast.Number) int {
 		return maxValueSize
 	}
 	return count
-}
-
-func length(v ast.Value) int {
-	if c, ok := v.(interface{ Len() int }); ok {
-		return c.Len()
-	}
-	return 0
 }
 
 // formatted is the estimate for sprintf: each verb can print any of the arguments, quoted
