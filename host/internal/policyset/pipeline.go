@@ -19,16 +19,11 @@ const (
 
 // batch is a number of events, with the results of their work.
 type batch[T any] struct {
-	events []ledger.Event
-	bytes  int // of the bodies
-	// err ended the events after these.
-	err     error
-	results chan []result[T] // receives one for each event, up to the first error
-}
-
-type result[T any] struct {
-	value T
-	err   error
+	events  []ledger.Event
+	bytes   int // of the bodies
+	results []T
+	err     error         // of the first event that has no result, or that ended the events after these
+	done    chan struct{} // closed when the work has ended
 }
 
 // inOrder calls work for events in several goroutines, and take with the results, in the
@@ -53,11 +48,9 @@ func inOrder[T any](ctx context.Context, events iter.Seq2[ledger.Event, error], 
 		}
 	})
 	for b := range ordered {
-		for _, r := range <-b.results {
-			if r.err != nil {
-				return r.err
-			}
-			if err := take(r.value); err != nil {
+		<-b.done
+		for _, r := range b.results {
+			if err := take(r); err != nil {
 				return err
 			}
 		}
@@ -71,7 +64,7 @@ func inOrder[T any](ctx context.Context, events iter.Seq2[ledger.Event, error], 
 // batches yields events in batches, the last with the error that ended them.
 func batches[T any](events iter.Seq2[ledger.Event, error]) iter.Seq[*batch[T]] {
 	return func(yield func(*batch[T]) bool) {
-		empty := func() *batch[T] { return &batch[T]{results: make(chan []result[T], 1)} }
+		empty := func() *batch[T] { return &batch[T]{done: make(chan struct{})} }
 		b := empty()
 		for e, err := range events {
 			if b.err = err; err != nil {
@@ -90,13 +83,13 @@ func batches[T any](events iter.Seq2[ledger.Event, error]) iter.Seq[*batch[T]] {
 }
 
 func (b *batch[T]) work(do func(ledger.Event) (T, error)) {
-	results := make([]result[T], 0, len(b.events))
+	defer close(b.done)
 	for _, e := range b.events {
-		value, err := do(e)
-		results = append(results, result[T]{value, err})
+		result, err := do(e)
 		if err != nil {
-			break
+			b.err = err
+			return
 		}
+		b.results = append(b.results, result)
 	}
-	b.results <- results
 }

@@ -342,9 +342,7 @@ func (w Workspace) categorySources(ctx context.Context, builtIn bool) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	for category, plugins := range configuredCategories(config) {
-		sources[category] = append(sources[category], plugins...)
-	}
+	addConfigured(sources, config)
 	for _, category := range hostCategories {
 		sources[category] = append(sources[category], hostName)
 	}
@@ -363,10 +361,9 @@ func (w Workspace) categorySources(ctx context.Context, builtIn bool) (map[strin
 	return sources, nil
 }
 
-// configuredCategories lists, by category, the plugins with settings that name it. It ignores
+// addConfigured adds the plugins with settings that name a category to its sources. It ignores
 // malformed settings; the plugin rejects them.
-func configuredCategories(config project.Config) map[string][]string {
-	all := make(map[string][]string)
+func addConfigured(sources map[string][]string, config project.Config) {
 	for _, plugin := range slices.Sorted(maps.Keys(config.Plugins)) {
 		var c struct {
 			Categories struct {
@@ -386,9 +383,8 @@ func configuredCategories(config project.Config) map[string][]string {
 		slices.Sort(named)
 		for _, category := range slices.Compact(named) {
 			if category != "" {
-				all[category] = append(all[category], plugin)
+				sources[category] = append(sources[category], plugin)
 			}
 		}
 	}
-	return all
 }
