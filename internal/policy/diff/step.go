@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -24,14 +25,11 @@ const (
 
 // rank orders steps. An unknown step ranks with the largest.
 func (s Step) rank() int {
-	switch s {
-	case None:
-		return 0
-	case Minor:
-		return 1
-	default:
-		return 2
+	smaller := []Step{None, Minor}
+	if i := slices.Index(smaller, s); i >= 0 {
+		return i
 	}
+	return len(smaller)
 }
 
 // Step returns the smallest step that the difference requires, and the reasons: at least
@@ -53,13 +51,19 @@ func (d Diff) Step() (step Step, because []string) {
 	if d.open() {
 		n.add(Major, "the rules use the input in a way that cannot be bounded ("+placeOf(d.Gaps[0])+")")
 	}
-	if n.step == "" {
+	if len(n) == 0 {
 		return None, []string{"nothing changes in meaning"}
 	}
-	if n.more > 0 {
-		n.why = append(n.why, fmt.Sprintf("and %d more", n.more))
+	step = slices.MaxFunc(n, func(a, b need) int { return cmp.Compare(a.step.rank(), b.step.rank()) }).step
+	for _, need := range n {
+		if need.step == step {
+			because = append(because, need.why)
+		}
 	}
-	return n.step, n.why
+	if more := len(because) - maxNeeds; more > 0 {
+		because = append(because[:maxNeeds], fmt.Sprintf("and %d more", more))
+	}
+	return step, because
 }
 
 func (d Diff) tableNeeds(n *needs) {
@@ -112,25 +116,15 @@ func (d Diff) decisionNeeds(n *needs) {
 // maxNeeds bounds the reasons that Step returns.
 const maxNeeds = 3
 
-// needs collects the reasons for the largest step.
-type needs struct {
+// need is a reason for a step.
+type need struct {
 	step Step
-	why  []string // reasons for that step
-	more int      // further reasons for that step, not in why
+	why  string
 }
 
-func (n *needs) add(s Step, why string) {
-	if s.rank() > n.step.rank() || n.step == "" {
-		*n = needs{step: s}
-	}
-	switch {
-	case s != n.step:
-	case len(n.why) < maxNeeds:
-		n.why = append(n.why, why)
-	default:
-		n.more++
-	}
-}
+type needs []need
+
+func (n *needs) add(s Step, why string) { *n = append(*n, need{s, why}) }
 
 // declaration describes a destination.
 func declaration(d routing.Destination) string {
