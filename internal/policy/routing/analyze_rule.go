@@ -197,6 +197,15 @@ func (s *ruleAnalysis) use(t *ast.Term) abstractValue {
 	return value.without()
 }
 
+// useAll is use for several terms.
+func (s *ruleAnalysis) useAll(terms []*ast.Term) abstractValue {
+	result := abstractValue{}
+	for _, t := range terms {
+		result = result.join(s.use(t))
+	}
+	return result
+}
+
 // head returns the abstract value of a rule's value. Numbers of the input must not appear
 // in a set or an object built by partial rules, in the result of a function, or in a rule
 // with a reference head. The count of a destination must not be the value either: several
@@ -204,10 +213,7 @@ func (s *ruleAnalysis) use(t *ast.Term) abstractValue {
 // is an error.
 func (s *ruleAnalysis) head(head *ast.Head) abstractValue {
 	s.at = head.Location
-	result := abstractValue{}
-	for _, term := range head.Ref()[1:] {
-		result = result.join(s.use(term))
-	}
+	result := s.useAll(head.Ref()[1:])
 	if head.Key != nil {
 		result = result.join(s.use(head.Key))
 	}
@@ -236,11 +242,7 @@ func (s *ruleAnalysis) term(t *ast.Term) abstractValue {
 		return s.variable(v)
 	case ast.Ref:
 		return s.ref(v)
-	case *ast.Array:
-		result := abstractValue{}
-		v.Foreach(func(x *ast.Term) { result = result.join(s.use(x)) })
-		return result
-	case ast.Set:
+	case interface{ Foreach(func(*ast.Term)) }: // an array or a set
 		result := abstractValue{}
 		v.Foreach(func(x *ast.Term) { result = result.join(s.use(x)) })
 		return result
@@ -262,11 +264,7 @@ func (s *ruleAnalysis) term(t *ast.Term) abstractValue {
 
 func (s *ruleAnalysis) comprehension(body ast.Body, terms ...*ast.Term) abstractValue {
 	s.body(body)
-	result := abstractValue{}
-	for _, t := range terms {
-		result = result.join(s.use(t))
-	}
-	return result
+	return s.useAll(terms)
 }
 
 // variable returns the abstract value of a variable. A variable without a known binding

@@ -125,18 +125,12 @@ func isReserved(name string) bool {
 
 // destination reads {kind, advances_round} and rejects other keys.
 func destination(v ast.Value) (Destination, bool) {
-	object, ok := v.(ast.Object)
-	if !ok || object.Len() != 2 {
-		return Destination{}, false
-	}
-	kind, advances := object.Get(ast.StringTerm("kind")), object.Get(ast.StringTerm("advances_round"))
-	if kind == nil || advances == nil {
-		return Destination{}, false
-	}
-	k, ok1 := kind.Value.(ast.String)
-	a, ok2 := advances.Value.(ast.Boolean)
-	d := Destination{Kind: Kind(k), AdvancesRound: bool(a)}
-	return d, ok1 && ok2 && (d.Kind == Agent || d.Kind == Human || d.Kind == Terminal)
+	value, _ := ast.JSON(v)
+	object, _ := value.(map[string]any)
+	kind, ok1 := object["kind"].(string)
+	advances, ok2 := object["advances_round"].(bool)
+	d := Destination{Kind: Kind(kind), AdvancesRound: advances}
+	return d, len(object) == 2 && ok1 && ok2 && (d.Kind == Agent || d.Kind == Human || d.Kind == Terminal)
 }
 
 // readPrecedence requires declared destinations without duplicates. Commit cannot have

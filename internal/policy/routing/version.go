@@ -29,13 +29,8 @@ func Older(a, b Identity) bool {
 	if c := compareVersions(a.Version, b.Version); c != 0 {
 		return c < 0
 	}
-	return olderRevision(a.Revision, b.Revision)
-}
-
-// olderRevision compares two revisions of one version.
-func olderRevision(a, b string) bool {
-	comparable := isVersion(a) && isVersion(b) || isNumber(a) && isNumber(b)
-	return comparable && compareVersions(a, b) < 0
+	comparable := isVersion(a.Revision) && isVersion(b.Revision) || isNumber(a.Revision) && isNumber(b.Revision)
+	return comparable && compareVersions(a.Revision, b.Revision) < 0
 }
 
 // isNumber reports whether s is a whole number without leading zeros, which is a major
