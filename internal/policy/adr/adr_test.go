@@ -110,7 +110,7 @@ func TestParseRefuses(t *testing.T) {
 		"an empty front matter":  {record(""), 2, "mapping"},
 		"a list":                 {record("- status"), 2, "mapping"},
 		"not YAML":               {record("status: [accepted"), 0, "not valid YAML"},
-		"two documents":          {swap("policy: r", "...\npolicy: r"), 4, "not valid YAML"},
+		"two documents":          {swap("policy: r", "...\npolicy: r"), 5, "not valid YAML"},
 		"a second one":           {swap("policy: routing@1.2.0", "...\n--- {}\n..."), 5, "more than one document"},
 		"not UTF-8":              {swap("Text.", "\xff"), 0, "UTF-8"},
 		"an unknown key":         {swap("policy: r", "author: me\npolicy: r"), 4, `unknown key "author"`},

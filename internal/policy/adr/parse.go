@@ -2,9 +2,7 @@ package adr
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"path"
 	"regexp"
 	"strconv"
@@ -109,15 +107,13 @@ func document(file string, front []byte) (*yaml.Node, error) {
 	if at := bytes.IndexAny(front, oddBreaks); at >= 0 {
 		return nil, invalid(file, 1+bytes.Count(front[:at], []byte("\n")), "its front matter has a character that ends a line for only some readers")
 	}
+	if line, problem := textutil.YAMLSyntax(front); problem != "" {
+		return nil, invalid(file, line, "its front matter is not valid YAML: %s", problem)
+	}
 	var found, more yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(front))
-	if err := d.Decode(&found); err != nil {
-		return nil, notYAML(file, err)
-	}
-	if err := d.Decode(&more); err == nil {
+	if d.Decode(&found) == nil && d.Decode(&more) == nil {
 		return nil, invalid(file, more.Line, "its front matter holds more than one document")
-	} else if !errors.Is(err, io.EOF) {
-		return nil, notYAML(file, err)
 	}
 	if len(found.Content) != 1 || found.Content[0].Kind != yaml.MappingNode {
 		return nil, invalid(file, 2, "its front matter must be a mapping of keys")
@@ -126,19 +122,6 @@ func document(file string, front []byte) (*yaml.Node, error) {
 	root.HeadComment = strings.Trim(found.HeadComment+"\n"+root.HeadComment, "\n")
 	root.FootComment = strings.Trim(root.FootComment+"\n"+found.FootComment, "\n")
 	return root, nil
-}
-
-const yamlLine = `^yaml: (?:line ([0-9]+): )?`
-
-// notYAML converts an error of the parser, with the line number of the file.
-func notYAML(file string, err error) error {
-	text := strings.Join(strings.Fields(err.Error()), " ")
-	line := 0
-	if found := regexp.MustCompile(yamlLine).FindStringSubmatch(text); found != nil {
-		text = text[len(found[0]):]
-		line, _ = strconv.Atoi(found[1]) // "" gives line 0: unknown
-	}
-	return invalid(file, line, "its front matter is not valid YAML: %s", text)
 }
 
 // title reads the heading, which is the body's first line that is not blank.
