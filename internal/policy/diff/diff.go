@@ -288,13 +288,7 @@ func shared(list, other []string) []string { return without(list, without(list, 
 
 // without returns the elements of list that are not in other, in list's order.
 func without(list, other []string) []string {
-	var rest []string
-	for _, s := range list {
-		if !slices.Contains(other, s) {
-			rest = append(rest, s)
-		}
-	}
-	return rest
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
 }
 
 // names returns the keys of both maps, sorted and unique.

@@ -257,24 +257,17 @@ func FactWords(f *routing.Facts) []string {
 		return nil
 	}
 	var words []string
-	if f.ReviewsSinceLow > 0 {
-		words = append(words, textutil.Count(f.ReviewsSinceLow, "review")+" since the low")
+	say := func(differs bool, fact string) {
+		if differs {
+			words = append(words, fact)
+		}
 	}
-	if f.InducedRounds > 0 {
-		words = append(words, textutil.Count(f.InducedRounds, "review")+" with failures that fixes caused")
-	}
-	if f.BlockingCount > 0 {
-		words = append(words, fmt.Sprintf("%d blocking", f.BlockingCount))
-	}
-	if f.RoundsLeft <= 1 {
-		words = append(words, textutil.Count(f.RoundsLeft, "round")+" left")
-	}
-	if f.MayExtend {
-		words = append(words, "may extend")
-	}
-	if f.Confinement != confinement.None {
-		words = append(words, "confinement "+string(f.Confinement))
-	}
+	say(f.ReviewsSinceLow > 0, textutil.Count(f.ReviewsSinceLow, "review")+" since the low")
+	say(f.InducedRounds > 0, textutil.Count(f.InducedRounds, "review")+" with failures that fixes caused")
+	say(f.BlockingCount > 0, fmt.Sprintf("%d blocking", f.BlockingCount))
+	say(f.RoundsLeft <= 1, textutil.Count(f.RoundsLeft, "round")+" left")
+	say(f.MayExtend, "may extend")
+	say(f.Confinement != confinement.None, "confinement "+string(f.Confinement))
 	return words
 }
 

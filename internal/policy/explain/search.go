@@ -110,11 +110,8 @@ func compareCounterfactuals(a, b Counterfactual) int {
 
 // difficulty returns the difficulty of the hardest change.
 func difficulty(f Counterfactual) int {
-	hardest := 0
-	for _, c := range f.Changes {
-		hardest = max(hardest, c.difficulty())
-	}
-	return hardest
+	hardest := slices.MaxFunc(f.Changes, func(a, b Change) int { return cmp.Compare(a.difficulty(), b.difficulty()) })
+	return hardest.difficulty()
 }
 
 // hypothetical is the difficulty of a change that a user would not make.

@@ -1,6 +1,11 @@
 package inputspace
 
-import "github.com/switchyard-dev/switchyard/internal/policy/routing"
+import (
+	"iter"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+)
 
 // review is a class of review results and their comparison with earlier reviews.
 type review struct {
@@ -124,26 +129,18 @@ func sum(spans []span) span {
 
 // combinations yields every way to take one span from each list; the last list varies
 // fastest. The caller owns the slices.
-func combinations(lists [][]span) func(yield func([]span) bool) {
+func combinations(lists [][]span) iter.Seq[[]span] {
 	return func(yield func([]span) bool) {
-		at := make([]int, len(lists))
-		for {
-			picked := make([]span, len(lists))
-			for i, list := range lists {
-				picked[i] = list[at[i]]
-			}
-			if !yield(picked) {
-				return
-			}
-			i := len(at) - 1
-			for ; i >= 0; i-- {
-				if at[i]++; at[i] < len(lists[i]) {
-					break
+		if len(lists) == 0 {
+			yield(nil)
+			return
+		}
+		last := len(lists) - 1
+		for picked := range combinations(lists[:last]) {
+			for _, s := range lists[last] {
+				if !yield(append(slices.Clip(picked), s)) {
+					return
 				}
-				at[i] = 0
-			}
-			if i < 0 {
-				return
 			}
 		}
 	}
