@@ -33,14 +33,14 @@ func (l Loader) readBundle(ref string, f *os.File) (loadedSources, error) {
 	if contents.Data {
 		return loadedSources{}, invalid(ref, Problem{Message: "it contains data, which its digest does not cover: write it into the Rego"})
 	}
-	c := loadedSources{revision: contents.Revision, signer: contents.Signer}
+	c := loadedSources{revision: contents.Revision, signer: contents.Signer, roots: contents.Roots, entrypoints: contents.Entrypoints}
 	for _, file := range contents.Files {
 		if !IsModule(file.Name) {
 			continue
 		}
 		c.modules = append(c.modules, module{Source{file.Name, string(file.Data)}, ref + ":" + file.Name})
 	}
-	return c, checkModules(ref, c.modules, contents)
+	return c, nil
 }
 
 // bundleFault adds the policy's name to the error of an unreadable bundle.
@@ -54,26 +54,17 @@ func bundleFault(ref string, err error) error {
 	return named.With("policy", ref)
 }
 
-// checkModules checks the modules of a bundle against its manifest. Each package must be
+// checkManifest checks the modules of a bundle against its manifest. Each package must be
 // below one of the roots: OPA rejects any other bundle, because another bundle may own
 // that part of the tree. An entry point that the manifest lists as compiled must also be
 // present as Rego, because opa build -t wasm removes it.
-func checkModules(ref string, modules []module, contents bundle.Contents) error {
-	if opabundle.RootPathsContain(contents.Roots, "") && len(contents.Entrypoints) == 0 {
-		return nil
-	}
-	if err := checkSize(ref, modules); err != nil { // before anything is parsed
-		return err
-	}
-	gone := slices.Clone(contents.Entrypoints)
-	for _, m := range modules {
-		parsed, err := parse(m.shown, m.Text)
-		if err != nil {
-			return invalid(ref, Problems(err)...)
-		}
+func (p *Policy) checkManifest(roots, entrypoints []string) error {
+	gone := slices.Clone(entrypoints)
+	for _, m := range p.modules {
+		parsed := p.parsed[m.shown]
 		at := packagePath(parsed.Package)
-		if !opabundle.RootPathsContain(contents.Roots, at) {
-			return invalid(ref, problemAt(parsed.Package.Loc(), "its package is at %s, outside the bundle's roots: %s", at, textutil.List(contents.Roots, 5)))
+		if !opabundle.RootPathsContain(roots, at) {
+			return p.invalid(problemAt(parsed.Package.Loc(), "its package is at %s, outside the bundle's roots: %s", at, textutil.List(roots, 5)))
 		}
 		gone = slices.DeleteFunc(gone, func(entrypoint string) bool {
 			return entrypoint == at || slices.ContainsFunc(parsed.Rules, func(r *ast.Rule) bool {
@@ -82,7 +73,7 @@ func checkModules(ref string, modules []module, contents bundle.Contents) error 
 		})
 	}
 	if len(gone) > 0 {
-		return invalid(ref, Problem{Message: "its rule " + textutil.Clip(gone[0], 200) + " is only in policy.wasm, where opa build -t wasm leaves it, and cannot be explained or " +
+		return p.invalid(Problem{Message: "its rule " + textutil.Clip(gone[0], 200) + " is only in policy.wasm, where opa build -t wasm leaves it, and cannot be explained or " +
 			"verified there: build the bundle without -t wasm, or with switchyard policy build --wasm, which keeps the Rego"})
 	}
 	return nil

@@ -29,6 +29,11 @@ func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy
 	if err := p.parse(); err != nil {
 		return nil, err
 	}
+	if c.roots != nil {
+		if err := p.checkManifest(c.roots, c.entrypoints); err != nil {
+			return nil, err
+		}
+	}
 	var problems []Problem
 	if p.contract, problems = readContract(c.modules, p.parsed); len(problems) > 0 {
 		return nil, p.invalid(problems...)

@@ -128,9 +128,11 @@ func inTime[T any](ctx context.Context, ref string, work func() (T, error)) (T, 
 
 // loadedSources holds the modules of a directory or a bundle, and its metadata.
 type loadedSources struct {
-	modules  []module
-	revision string // from a bundle's manifest
-	signer   string // id of the key that signed a bundle
+	modules []module
+	// The rest is set for a bundle. All but the signer are from its manifest.
+	revision           string
+	roots, entrypoints []string
+	signer             string // id of the key that signed it
 }
 
 func (l Loader) readPath(ref string) (loadedSources, error) {
