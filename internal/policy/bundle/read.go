@@ -97,11 +97,8 @@ func Read(packed []byte, l Limits, t *Trust) (Contents, error) {
 		return Contents{}, err
 	}
 	c, err := interpret(files)
-	if err != nil {
-		return Contents{}, err
-	}
 	c.Signer = signer
-	return c, nil
+	return c, err
 }
 
 // maxShown bounds the text of a bundle in a message, in code points.

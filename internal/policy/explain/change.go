@@ -137,20 +137,19 @@ func setFacts(in routing.Input, facts []Change) bool {
 		switch c.Fact {
 		case confinementLevel:
 			in.Facts.Confinement = confinement.Levels()[c.Count.To]
-			continue
 		case mayExtend:
 			in.Facts.MayExtend = c.Count.To > 0
 			if in.MayExtend && (in.RoundsLeft == 0 || !in.Productive()) {
 				return false
 			}
-			continue
-		}
-		in.Facts.InducedRounds = c.Count.To
-		if in.InducedRounds > 0 && in.BlockingCount == 0 {
-			return false
-		}
-		if in.InducedCount == nil || *in.InducedCount < in.BlockingCount {
-			in.Facts.InducedCount = &in.Facts.BlockingCount
+		case inducedRounds:
+			in.Facts.InducedRounds = c.Count.To
+			if in.InducedRounds > 0 && in.BlockingCount == 0 {
+				return false
+			}
+			if in.InducedCount == nil || *in.InducedCount < in.BlockingCount {
+				in.Facts.InducedCount = &in.Facts.BlockingCount
+			}
 		}
 	}
 	return true

@@ -11,7 +11,6 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/topdown"
-	"github.com/open-policy-agent/opa/v1/topdown/builtins"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
@@ -24,11 +23,6 @@ type host struct {
 
 	failed  error // the first failure of a built-in in this evaluation
 	aborted error // why the evaluation was aborted
-}
-
-func (h *host) begin(ctx context.Context) {
-	h.failed, h.aborted = nil, nil
-	h.bctx = topdown.BuiltinContext{Context: ctx, Cancel: topdown.NewCancel(), Cache: make(builtins.Cache)}
 }
 
 // function is a function that a policy imports. All values are i32.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/topdown"
+	"github.com/open-policy-agent/opa/v1/topdown/builtins"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
@@ -82,8 +83,10 @@ func (vm *instance) resolve(ctx context.Context, lookup Lookup) error {
 // evaluate returns the set of the query's results, or failed if a built-in failed. The
 // instance is unusable after err.
 func (vm *instance) evaluate(ctx context.Context, input string) (results ast.Set, failed, err error) {
-	vm.host.begin(ctx)
-	defer context.AfterFunc(ctx, vm.host.bctx.Cancel.Cancel)()
+	cancel := topdown.NewCancel()
+	defer context.AfterFunc(ctx, cancel.Cancel)()
+	vm.host.failed, vm.host.aborted = nil, nil
+	vm.host.bctx = topdown.BuiltinContext{Context: ctx, Cancel: cancel, Cache: make(builtins.Cache)}
 	if need := uint32(vm.heap) + uint32(len(input)); need > vm.memory.Size() {
 		if _, ok := vm.memory.Grow((need-vm.memory.Size())/pageBytes + 1); !ok {
 			return nil, nil, errors.New("the input does not fit into the policy's memory")

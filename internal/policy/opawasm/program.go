@@ -29,11 +29,6 @@ const (
 	maxTextBytes = 4 << 20
 )
 
-// minPages returns the memory that the code needs initially.
-func minPages(code []byte) uint32 {
-	return min(basePages+uint32(len(code))/pageBytes, maxPages)
-}
-
 // Lookup returns the built-in with a name, or nil.
 type Lookup func(name string) topdown.BuiltinFunc
 
@@ -61,7 +56,8 @@ func New(ctx context.Context, code []byte, lookup Lookup, cacheDir string) (*Pro
 			WithCompilationCache(cache).
 			WithMemoryLimitPages(maxPages).
 			WithCloseOnContextDone(true))
-		if p.environment, err = p.runtime.CompileModule(ctx, environment(p.host.functions(), minPages(code), maxPages)); err != nil {
+		minPages := min(basePages+uint32(len(code))/pageBytes, maxPages)
+		if p.environment, err = p.runtime.CompileModule(ctx, environment(p.host.functions(), minPages, maxPages)); err != nil {
 			return err
 		}
 		p.policy, err = p.runtime.CompileModule(ctx, code)

@@ -166,8 +166,12 @@ func (o *orderChecker) note(expr *ast.Expr) {
 	operands := expr.Operands()
 	if expr.IsEquality() {
 		for i, term := range operands {
-			if v, ok := operands[1-i].Value.(ast.Var); ok && isArrayTerm(term) {
-				o.arrays.Add(v)
+			v, ok := operands[1-i].Value.(ast.Var)
+			switch term.Value.(type) {
+			case *ast.Array, *ast.ArrayComprehension:
+				if ok {
+					o.arrays.Add(v)
+				}
 			}
 		}
 		return
@@ -181,14 +185,6 @@ func (o *orderChecker) note(expr *ast.Expr) {
 			o.arrays.Add(v)
 		}
 	}
-}
-
-func isArrayTerm(t *ast.Term) bool {
-	switch t.Value.(type) {
-	case *ast.Array, *ast.ArrayComprehension:
-		return true
-	}
-	return false
 }
 
 // isArray reports whether a reference certainly leads to an array.
