@@ -41,12 +41,11 @@ type Options struct {
 // Set has the policies of a project. It is safe for concurrent use.
 type Set struct {
 	opts   Options
-	mu     sync.Mutex
-	loaded map[string]*routing.Policy // by the names of loadOnce; guarded by mu
+	loaded sync.Map // policies by the names of loadOnce
 }
 
 // New returns the policies of a project.
-func New(o Options) *Set { return &Set{opts: o, loaded: make(map[string]*routing.Policy)} }
+func New(o Options) *Set { return &Set{opts: o} }
 
 // Load loads a policy to inspect it. If ref is "", it loads the active policy: the
 // configured one, else the adopted one, else the default. The project's keys apply unless

@@ -98,7 +98,11 @@ func Fold(before *ledger.View, e ledger.Event) (ledger.Projection, error) {
 			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s was adopted but never stored", event.Policy.Digest)
 		}
 		// This detects an edited state.
-		if from := state.digest(); event.From != from {
+		from := ""
+		if state.Adopted != nil {
+			from = state.Adopted.Policy.Digest
+		}
+		if event.From != from {
 			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s was adopted to replace %q, but the adopted policy was %q", event.Policy.Digest, event.From, from)
 		}
 		state.Adopted = &api.Adopted{
@@ -129,13 +133,6 @@ func AdoptedAt(events iter.Seq2[ledger.Event, error], seq int64) (digest string,
 		digest = event.Policy.Digest
 	}
 	return digest, nil
-}
-
-func (s chainState) digest() string {
-	if s.Adopted == nil {
-		return ""
-	}
-	return s.Adopted.Policy.Digest
 }
 
 // policyHead is the state of the chain at one moment.
@@ -180,20 +177,14 @@ func IsGone(err error) bool {
 // loadOnce returns the policy of a name that always means the same one: a digest, or the
 // reference of a released policy. It loads it the first time.
 func (s *Set) loadOnce(name string, load func() (*routing.Policy, error)) (*routing.Policy, error) {
-	s.mu.Lock()
-	p := s.loaded[name]
-	s.mu.Unlock()
-	if p != nil {
-		return p, nil
+	if p, ok := s.loaded.Load(name); ok {
+		return p.(*routing.Policy), nil
 	}
 	p, err := load()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		s.loaded.Store(name, p)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.loaded[name] = p
-	return p, nil
+	return p, err
 }
 
 func (s *Set) find(ctx context.Context, l *ledger.Ledger, digest string) (*routing.Policy, error) {

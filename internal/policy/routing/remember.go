@@ -11,8 +11,7 @@ import (
 // memory holds the answers of a rule by the fields that the rule reads.
 type memory struct {
 	fields  []string
-	mu      sync.Mutex
-	answers map[string]remembered
+	answers sync.Map // from a key to remembered
 }
 
 // remembered is the result of Ask.
@@ -33,17 +32,13 @@ func (p *Policy) AskOnce(ctx context.Context, rule Rule, in Input) (Decision, er
 		return p.Ask(ctx, rule, in)
 	}
 	key := string(seen.AppendKey(nil, m.fields))
-	m.mu.Lock()
-	a, ok := m.answers[key]
-	m.mu.Unlock()
-	if ok {
+	if found, ok := m.answers.Load(key); ok {
+		a := found.(remembered)
 		return a.decision, a.err
 	}
 	d, err := p.Ask(ctx, rule, in)
 	if ctx.Err() == nil && errs.CodeOf(err) != errs.PolicyTimeout {
-		m.mu.Lock()
-		m.answers[key] = remembered{d, err}
-		m.mu.Unlock()
+		m.answers.Store(key, remembered{d, err})
 	}
 	return d, err
 }
@@ -58,7 +53,7 @@ func (p *Policy) memory(rule Rule) *memory {
 	defer p.lazyMu.Unlock()
 	if p.memories[rule] == nil {
 		fields := slices.Concat(t.Reads, []string{"finding_count", "verify"}) // the host reads these
-		p.memories[rule] = &memory{fields: fields, answers: make(map[string]remembered)}
+		p.memories[rule] = &memory{fields: fields}
 	}
 	return p.memories[rule]
 }
