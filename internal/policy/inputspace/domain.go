@@ -51,7 +51,6 @@ type Domain struct {
 // thresholds (by field).
 func Of(rule routing.Rule, ps ...*routing.Policy) (*Domain, error) {
 	u := uses{thresholds: make(map[string][]int), bar: rule == routing.BarRule}
-	var gaps []routing.Location
 	destinations := ps[0].Precedence()
 	for _, p := range ps {
 		ranked := p.Precedence()
@@ -63,17 +62,12 @@ func Of(rule routing.Rule, ps ...*routing.Policy) (*Domain, error) {
 			u.thresholds[field] = append(u.thresholds[field], numbers...)
 		}
 		for _, gap := range t.Unknown {
-			if !slices.Contains(gaps, gap) {
-				gaps = append(gaps, gap)
+			if !slices.Contains(u.gaps, gap) {
+				u.gaps = append(u.gaps, gap)
 			}
 		}
 	}
-	d, err := of(destinations, u)
-	if err != nil {
-		return nil, err
-	}
-	d.gaps = gaps
-	return d, nil
+	return of(destinations, u)
 }
 
 // uses describes how policies use their input.
@@ -82,11 +76,12 @@ type uses struct {
 	reads      []string
 	// facts is set if a policy sees facts; bar is set for the rule bar.
 	facts, bar bool
+	gaps       []routing.Location // as in Domain
 }
 
 // of returns the domain of these destinations and uses.
 func of(destinations []string, u uses) (*Domain, error) {
-	d := &Domain{destinations: destinations, scales: newScales(destinations, u)}
+	d := &Domain{destinations: destinations, scales: newScales(destinations, u), gaps: u.gaps}
 	var fits bool
 	if d.settings, fits = d.scales.settings(maxClasses); fits {
 		d.reviews, fits = d.scales.reviews(maxClasses / len(d.settings))

@@ -30,7 +30,7 @@ func (s suite) failedAt(ctx context.Context, r *tester.Result) *routing.Location
 	if last.expr == nil {
 		return nil
 	}
-	return new(s.placeOf(last.expr.Location))
+	return new(s.place(last.expr.Location))
 }
 
 // ref returns the reference of the test at a location. The name of a result does not

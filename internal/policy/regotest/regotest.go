@@ -77,24 +77,10 @@ type Coverage struct {
 // maxShown bounds each text that a report shows, in code points.
 const maxShown = 4000
 
-func (r *Report) add(t Test) {
-	r.Tests = append(r.Tests, t)
-	switch t.Outcome {
-	case Passed:
-		r.Passed++
-	case Failed:
-		r.Failed++
-	case Skipped:
-		r.Skipped++
-	default:
-		r.Errored++
-	}
-}
-
 // test converts a result of OPA.
 func (s suite) test(r *tester.Result) Test {
 	t := Test{
-		Name: r.Name, Package: strings.TrimPrefix(r.Package, "data."), Outcome: Passed, Location: s.placeOf(r.Location),
+		Name: r.Name, Package: strings.TrimPrefix(r.Package, "data."), Outcome: Passed, Location: s.place(r.Location),
 		Cases: []string{}, Output: textutil.Clip(strings.TrimSpace(string(r.Output)), maxShown), Millis: r.Duration.Milliseconds(),
 	}
 	switch {

@@ -72,13 +72,16 @@ func run(ctx context.Context, files []routing.Source) (Report, error) {
 		return Report{}, invalid(err)
 	}
 	report := Report{Tests: []Test{}}
+	count := make(map[Outcome]int)
 	for result := range results {
 		t := s.test(result)
 		if t.Outcome == Failed {
 			t.FailedAt = s.failedAt(ctx, result)
 		}
-		report.add(t)
+		report.Tests = append(report.Tests, t)
+		count[t.Outcome]++
 	}
+	report.Passed, report.Failed, report.Skipped, report.Errored = count[Passed], count[Failed], count[Skipped], count[Errored]
 	slices.SortFunc(report.Tests, func(a, b Test) int {
 		return cmp.Or(cmp.Compare(a.Location.File, b.Location.File), cmp.Compare(a.Location.Row, b.Location.Row), cmp.Compare(a.Name, b.Name))
 	})
@@ -113,20 +116,16 @@ func compile(files []routing.Source) (suite, error) {
 	return s, nil
 }
 
-// place returns a location, with its line.
-func (s suite) place(file string, row, col int) routing.Location {
-	p := routing.Location{File: file, Row: row, Col: col}
-	if lines := s.lines[file]; 0 < row && row <= len(lines) {
-		p.Text = strings.TrimSpace(lines[row-1])
-	}
-	return p
-}
-
-func (s suite) placeOf(loc *ast.Location) routing.Location {
+// place returns a location, which may be nil, with its line.
+func (s suite) place(loc *ast.Location) routing.Location {
 	if loc == nil {
 		return routing.Location{}
 	}
-	return s.place(loc.File, loc.Row, loc.Col)
+	p := routing.Location{File: loc.File, Row: loc.Row, Col: loc.Col}
+	if lines := s.lines[loc.File]; 0 < loc.Row && loc.Row <= len(lines) {
+		p.Text = strings.TrimSpace(lines[loc.Row-1])
+	}
+	return p
 }
 
 // interrupted returns the error for tests that did not end.
@@ -156,7 +155,7 @@ func (s suite) coverage(traced *cover.Cover) Coverage {
 		all, missing := rows(r.Covered), rows(r.NotCovered)
 		for row := range missing {
 			all[row] = true
-			c.Missing = append(c.Missing, s.place(file, row, 1))
+			c.Missing = append(c.Missing, s.place(&ast.Location{File: file, Row: row, Col: 1}))
 		}
 		c.Lines += len(all)
 	}

@@ -100,7 +100,7 @@ func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, 
 	if err != nil || was.Decision.NextAction == r.Decision.NextAction {
 		return causes, err
 	}
-	before, err := y.policyOf(ctx, r)
+	before, err := y.find(ctx, r.Policy.Digest)
 	if err != nil {
 		return nil, err
 	}

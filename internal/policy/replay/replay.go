@@ -50,7 +50,7 @@ type Options struct {
 // It is not safe for concurrent use.
 type Replay struct {
 	decider *Decider
-	find    func(ctx context.Context, digest string) (*routing.Policy, error)
+	find    func(ctx context.Context, digest string) (*routing.Policy, error) // nil for an unavailable policy
 	report  Report
 	matrix  map[Cell]int64 // by cells without a count
 	reasons map[Cell]int64
@@ -67,6 +67,9 @@ func New(candidate *routing.Policy, o Options) *Replay {
 		report: Report{Candidate: candidate.Identity()},
 		matrix: make(map[Cell]int64), reasons: make(map[Cell]int64), used: make(map[routing.Identity]int),
 		bars: make(map[Cell]int64), changed: sha256.New(),
+	}
+	if y.find == nil {
+		y.find = func(context.Context, string) (*routing.Policy, error) { return nil, nil }
 	}
 	if o.PlayOn {
 		y.player = &player{decider: newDecider(y.decider.table), tasks: make(map[string]*PlayedTask)}
@@ -101,7 +104,7 @@ func (y *Replay) Add(ctx context.Context, r Recorded) error {
 		return err
 	}
 	if y.player != nil {
-		before, err := y.policyOf(ctx, r)
+		before, err := y.find(ctx, r.Policy.Digest)
 		if err == nil {
 			err = y.player.add(ctx, r, before)
 		}
@@ -116,14 +119,6 @@ func (y *Replay) Add(ctx context.Context, r Recorded) error {
 		y.reasons[Cell{From: r.Decision.Reason, To: now.Decision.Reason}]++
 	}
 	return nil
-}
-
-// policyOf returns the policy that decided a round, or nil if it is unavailable.
-func (y *Replay) policyOf(ctx context.Context, r Recorded) (*routing.Policy, error) {
-	if y.find == nil {
-		return nil, nil
-	}
-	return y.find(ctx, r.Policy.Digest)
 }
 
 // use counts a decision of a policy.

@@ -158,11 +158,8 @@ func (s *ruleAnalysis) pattern(t *ast.Term) {
 // isFree reports whether a term is a variable that is not bound yet.
 func (s *ruleAnalysis) isFree(t *ast.Term) bool {
 	v, ok := t.Value.(ast.Var)
-	if !ok {
-		return false
-	}
 	_, bound := s.vars[v]
-	return !bound
+	return ok && !bound
 }
 
 // bind assigns a value to a term: a free variable is bound to it, any other term is

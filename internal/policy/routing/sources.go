@@ -129,13 +129,12 @@ func ReadFiles(root *os.Root, dir, ref string, wanted func(name string) bool) ([
 			return nil
 		}
 		name := strings.TrimPrefix(file, dir+"/")
-		shown := filepath.Join(ref, filepath.FromSlash(name))
 		if !utf8.ValidString(name) { // bundles and stored sources require text
 			return invalid(ref, Problem{Message: fmt.Sprintf("the name of a Rego file is not UTF-8: %q", name)})
 		}
 		text, err := safefile.Read(root, file, MaxModuleBytes)
 		if _, large := errors.AsType[safefile.TooLargeError](err); large {
-			return tooLarge(ref, shown, "it is larger than %d bytes", MaxModuleBytes)
+			return tooLarge(ref, filepath.Join(ref, filepath.FromSlash(name)), "it is larger than %d bytes", MaxModuleBytes)
 		}
 		if err != nil {
 			return unreadable(ref, fmt.Errorf("%s: %w", name, safefile.Reason(err)))
