@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -75,7 +76,19 @@ func (p *Program) Run(ctx context.Context, root *cobra.Command, args []string) i
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		plainUsages(root)
 	}
-	if cmd, err := root.ExecuteContextC(ctx); err != nil {
+	// For the help of a command that does not exist, cobra shows the help of its group and succeeds.
+	var unknown error
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if cmd.HasSubCommands() {
+			unknown = cmd.ValidateArgs(cmd.Flags().Args())
+		}
+		if unknown == nil {
+			help(cmd, args)
+		}
+	})
+	cmd, err := root.ExecuteContextC(ctx)
+	if err = cmp.Or(err, unknown); err != nil {
 		p.noteCommand(cmd)
 		switch {
 		case ctx.Err() != nil && errors.Is(err, context.Canceled):
