@@ -100,6 +100,8 @@ type RunResult struct {
 	Commit  string       `json:"commit,omitzero"`
 	Subject string       `json:"subject,omitzero"`
 	Merge   *task.Merge  `json:"merge,omitzero"`
+	// Verify is RunRequest.Verify. It is not recorded, so the next run needs it again.
+	Verify string `json:"-"`
 	// Until is when a parked task continues, "" for other tasks.
 	Until     string          `json:"until,omitzero"`
 	Questions []task.Question `json:"questions,omitzero"`

@@ -102,7 +102,7 @@ func afterStatus(t host.TaskStatus, handoff *string) step {
 	again := continuing(t.TaskID, t.Branch != nil)
 	switch {
 	case t.MergeFailed():
-		return whenUnmerged(t.TaskID, t.Branch, *t.Merge)
+		return whenUnmerged(again, t.Branch, *t.Merge)
 	case t.Status == task.Stuck:
 		return whenStuck(t.TaskID)
 	case t.Status == task.Waiting && t.Questions != nil:

@@ -145,7 +145,10 @@ func (p *Printer) branch(b *task.Branch, m *task.Merge) {
 }
 
 func afterRun(r api.RunResult) step {
-	again := "switchyard run " + r.TaskID
+	again := continuing(r.TaskID, true)
+	if r.Verify != "" {
+		again += " --verify-cmd " + ShellQuote(r.Verify)
+	}
 	switch r.NextAction {
 	case policies.Commit:
 		if r.Branch == nil || r.Merge != nil {
@@ -160,7 +163,7 @@ func afterRun(r api.RunResult) step {
 		return whenAsked(r.TaskID, r.Questions, again)
 	case api.ActionStuck:
 		if r.Merge != nil && r.Reason == string(r.Merge.Outcome) {
-			return whenUnmerged(r.TaskID, r.Branch, *r.Merge)
+			return whenUnmerged(again, r.Branch, *r.Merge)
 		}
 		s := whenStuck(r.TaskID)
 		s.then += "; then " + again
@@ -176,14 +179,16 @@ func afterRun(r api.RunResult) step {
 	}
 }
 
-func whenUnmerged(id string, b *task.Branch, m task.Merge) step {
+// whenUnmerged returns the step for a merge that failed. again is the command that continues the
+// task.
+func whenUnmerged(again string, b *task.Branch, m task.Merge) step {
 	now := "resolve the conflict"
 	if m.Outcome == task.MergeRed {
 		now = "find out what fails with both changes"
 	}
 	return step{
 		fmt.Sprintf("%s in a checkout of %s: git merge %s", now, m.Into, b.Name),
-		fmt.Sprintf("or, once %s has changed: switchyard run %s --merge", m.Into, id),
+		fmt.Sprintf("or, once %s has changed: %s --merge", m.Into, again),
 	}
 }
 

@@ -387,7 +387,7 @@ func (d *driver) status(ctx context.Context) (api.TaskStatus, error) {
 
 // result returns the result of a run that ended at the current status of the task.
 func (d *driver) result(ctx context.Context, failed bool) api.RunResult {
-	r := api.RunResult{TaskID: d.id, NextAction: api.ActionFailed, Subject: d.subject}
+	r := api.RunResult{TaskID: d.id, NextAction: api.ActionFailed, Subject: d.subject, Verify: d.req.Verify}
 	now, err := d.status(ctx)
 	if err != nil {
 		return r
