@@ -89,7 +89,6 @@ const (
 	LedgerInvalid                                    Code = "ledger-invalid"
 	LedgerIO                                         Code = "ledger-io"
 	LedgerNewer                                      Code = "ledger-newer"
-	LedgerOlder                                      Code = "ledger-older"
 	LedgerTampered                                   Code = "ledger-tampered"
 	ListenFailed                                     Code = "listen-failed"
 	LockInvalid                                      Code = "lock-invalid"

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/counters"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // CounterSource has the counters of a ledger. It is a *Ledger, or an engine for its project.
@@ -66,12 +66,16 @@ type Counters struct {
 	Rows [][]Counter
 }
 
+// ErrUncounted is the error of Counters for a ledger that lacks counters: an older Switchyard
+// wrote it, and it was opened without a fold.
+var ErrUncounted = errors.New("the ledger lacks counters")
+
 // Counters answers all queries as of one moment. It reads only the rows that it returns,
 // so its cost does not depend on the number of events.
 //
 // # Errors
 //
-// ledger-older, ledger-invalid for a negative limit, and the errors of Open. It is
+// ErrUncounted, ledger-invalid for a negative limit, and the errors of Open. It is
 // ledger-corrupt also if a counter has a form that no ledger stores.
 func (l *Ledger) Counters(ctx context.Context, queries ...CounterQuery) (Counters, error) {
 	for _, q := range queries {
@@ -86,8 +90,7 @@ func (l *Ledger) Counters(ctx context.Context, queries ...CounterQuery) (Counter
 			return err
 		}
 		if at < countersVersion {
-			return errs.New(errs.LedgerOlder, "the ledger's schema is version %d, which lacks counters: version %d has all", at, countersVersion).
-				With("found", int64(at)).With("needed", int64(countersVersion))
+			return ErrUncounted
 		}
 		if t.Since, t.Until, t.Events, err = span(ctx, tx); err != nil {
 			return err

@@ -4,13 +4,13 @@ package query
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/switchyard-dev/switchyard/host/internal/core"
 	"github.com/switchyard-dev/switchyard/host/internal/handoff"
 	"github.com/switchyard-dev/switchyard/host/internal/record"
 	"github.com/switchyard-dev/switchyard/internal/api"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
@@ -84,7 +84,7 @@ func (q *Reader) Counters(ctx context.Context, queries ...ledger.CounterQuery) (
 	open := func() (*ledger.Ledger, error) { return ledger.Open(ctx, q.project.State(), nil) }
 	read := func(l *ledger.Ledger) (ledger.Counters, error) { return l.Counters(ctx, queries...) }
 	all, err := core.With(open, read)
-	if errs.CodeOf(err) == errs.LedgerOlder {
+	if errors.Is(err, ledger.ErrUncounted) {
 		return core.WithLedger(ctx, q.project, read)
 	}
 	return all, err
