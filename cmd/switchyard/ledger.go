@@ -91,32 +91,31 @@ func ledgerFailure(r render.LedgerReport) error {
 }
 
 func newLedgerExportCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "export",
 		Short: "Print every event as a line of JSON",
 		Long: `Export prints the ledger's events in the order of recording, one JSON object a
 line, whatever --output says. An event's body is printed byte for byte as its
 hash covers it; docs/ledger.md says how to check a chain.`,
 		Args: cli.NoArgs,
+		RunE: a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+			return a.Write(func(w io.Writer) error {
+				for event, err := range e.Events(ctx) {
+					if err == nil {
+						err = render.JSONLine(w, event)
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}),
 	}
-	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		return a.Write(func(w io.Writer) error {
-			for event, err := range e.Events(ctx) {
-				if err == nil {
-					err = render.JSONLine(w, event)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	})
-	return cmd
 }
 
 func newLedgerCompactCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "compact",
 		Short: "Write the ledger's log into ledger.db",
 		Long: `Compact writes the latest events, which are in ledger.db-wal, into ledger.db. Until
@@ -126,12 +125,11 @@ for a backup. If a tenth of the file or more is free, compact also shrinks it.
 Other commands can run meanwhile. If they use the log for ten seconds, the command
 fails, and no event is lost.`,
 		Args: cli.NoArgs,
+		RunE: a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+			result, err := e.Compact(ctx)
+			return cli.Show(&a.Program, result, err, (*render.Printer).Compaction)
+		}),
 	}
-	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		result, err := e.Compact(ctx)
-		return cli.Show(&a.Program, result, err, (*render.Printer).Compaction)
-	})
-	return cmd
 }
 
 func newLedgerArchiveCmd(a *app) *cobra.Command {

@@ -55,7 +55,7 @@ name.`,
 }
 
 func newPluginListCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "list",
 		Short: "List the plugins that can be used by name",
 		Long: `List shows the plugins that are built in or in the project, and the named
@@ -66,19 +66,18 @@ from switchyard.lock. The others are listed anyway.`,
 		Example: `  switchyard plugin list
   switchyard plugin list --output json | jq -r '.plugins[].name'`,
 		Args: cli.NoArgs,
+		RunE: a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+			all, err := e.Plugins().List(ctx)
+			if err != nil {
+				return err
+			}
+			var failure error
+			if !all.OK {
+				failure = errs.New(errs.Unhealthy, "broken: %s", strings.Join(brokenPlugins(all), ", "))
+			}
+			return showCheck(a, all, failure, (*render.Printer).PluginList)
+		}),
 	}
-	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		all, err := e.Plugins().List(ctx)
-		if err != nil {
-			return err
-		}
-		var failure error
-		if !all.OK {
-			failure = errs.New(errs.Unhealthy, "broken: %s", strings.Join(brokenPlugins(all), ", "))
-		}
-		return showCheck(a, all, failure, (*render.Printer).PluginList)
-	})
-	return cmd
 }
 
 func brokenPlugins(all api.PluginInventory) []string {
@@ -92,7 +91,7 @@ func brokenPlugins(all api.PluginInventory) []string {
 }
 
 func newPluginInspectCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "inspect PLUGIN",
 		Short: "Show a plugin's digest, interface and description",
 		Long: `Inspect shows a plugin's digest and size, its imports and exports, its limits, and
@@ -105,19 +104,18 @@ fails with the reason.`,
   switchyard plugin inspect ./my-linter.wasm
   switchyard plugin inspect ./my-linter.wasm --output json | jq .imports`,
 		Args: cli.Exactly("the PLUGIN"),
+		RunE: a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+			in, err := e.Plugins().Inspect(ctx, args[0])
+			if in.Digest == "" {
+				return err
+			}
+			return showCheck(a, in, err, (*render.Printer).PluginInspection)
+		}),
 	}
-	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		in, err := e.Plugins().Inspect(ctx, args[0])
-		if in.Digest == "" {
-			return err
-		}
-		return showCheck(a, in, err, (*render.Printer).PluginInspection)
-	})
-	return cmd
 }
 
 func newPluginRunCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "run PLUGIN REPORT",
 		Short: "Normalise one report and show what the host would get",
 		Long: `Run has a plugin read one report, with the project's settings for it, and shows
@@ -131,13 +129,12 @@ directory, whose plugins then join the installed ones. REPORT - is standard inpu
   switchyard plugin run ./my-linter.wasm report.json --output json
   eslint --format json . | switchyard plugin run eslint -`,
 		Args: cli.Exactly("the PLUGIN", "the REPORT"),
+		RunE: a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
+			n, err := e.Plugins().Normalize(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.In)
+			view := render.NormalizedView{Plugin: n.Plugin, Report: n.Report, Answer: n.Answer()}
+			return cli.Show(&a.Program, view, err, func(p *render.Printer, _ render.NormalizedView) { p.Normalized(n) })
+		}),
 	}
-	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		n, err := e.Plugins().Normalize(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.In)
-		view := render.NormalizedView{Plugin: n.Plugin, Report: n.Report, Answer: n.Answer()}
-		return cli.Show(&a.Program, view, err, func(p *render.Printer, _ render.NormalizedView) { p.Normalized(n) })
-	})
-	return cmd
 }
 
 func newPluginTestCmd(a *app) *cobra.Command {
@@ -279,7 +276,7 @@ The plugin is named after the directory unless --name is given.`,
 }
 
 func newPluginLockCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "lock",
 		Short: "Pin the project's plugins in switchyard.lock",
 		Long: `Lock writes the digests of the plugins that plugin_paths in switchyard.yaml names to
@@ -289,10 +286,9 @@ decides what counts as a finding.`,
 		Example: `  switchyard plugin lock
   switchyard plugin lock --output json | jq .changes`,
 		Args: cli.NoArgs,
+		RunE: a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+			l, err := e.Plugins().Lock(ctx)
+			return cli.Show(&a.Program, l, err, (*render.Printer).PluginLock)
+		}),
 	}
-	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		l, err := e.Plugins().Lock(ctx)
-		return cli.Show(&a.Program, l, err, (*render.Printer).PluginLock)
-	})
-	return cmd
 }

@@ -68,7 +68,7 @@ func allowUnsignedVar(flags *pflag.FlagSet, allow *bool) {
 }
 
 func newPolicyListCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "list",
 		Short: "List the versions of the policy, and which one is in use",
 		Long: `List shows the versions that are built in or in the project's directory
@@ -82,12 +82,11 @@ they are not among them. A policy that cannot be loaded is listed with the reaso
 		Example: `  switchyard policy list
   switchyard policy list --output json | jq -r '.policies[] | select(.adopted).ref'`,
 		Args: cli.NoArgs,
+		RunE: a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
+			all, err := e.Policies().Workspace().List(ctx)
+			return cli.Show(&a.Program, all, err, (*render.Printer).PolicyList)
+		}),
 	}
-	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		all, err := e.Policies().Workspace().List(ctx)
-		return cli.Show(&a.Program, all, err, (*render.Printer).PolicyList)
-	})
-	return cmd
 }
 
 func newPolicyShowCmd(a *app) *cobra.Command {
