@@ -209,7 +209,7 @@ func TestUntypedErrorIsInternal(t *testing.T) {
 
 func TestHelpNamesEveryExitStatus(t *testing.T) {
 	for action, want := range map[string]int{"commit": 0, "executor": 10, "researcher": 11, "askuser": 12, "plan-checker": 13, "stuck": 14, "elsewhere": 15} {
-		if got := cli.DecisionExit(action); got != want {
+		if got := cli.ExitOf(action); got != want {
 			t.Errorf("%s exits with %d, want %d", action, got, want)
 		}
 	}

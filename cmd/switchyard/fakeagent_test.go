@@ -285,7 +285,7 @@ func unreliable(ts *testscript.TestScript, neg bool, args []string) {
 		gone(ts, false, nil)
 		return
 	}
-	if status := statusOf(ts, "switchyard", run...); status != cli.DecisionExit("stuck") {
+	if status := statusOf(ts, "switchyard", run...); status != cli.ExitOf("stuck") {
 		ts.Fatalf("exit status %d, want that of stuck", status)
 	}
 	type spawn struct {

@@ -85,7 +85,7 @@ docs/gate.md has the rules.`,
 		}
 		result, err := e.Gate(ctx, req)
 		if err == nil {
-			a.Exit = cli.GateExit(result.Outcome)
+			a.Exit = cli.ExitOf(result.Outcome)
 		}
 		return cli.Show(&a.Program, result, err, (*render.Printer).Gate)
 	})

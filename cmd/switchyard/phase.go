@@ -125,7 +125,7 @@ uses up its round.`,
 		d, err := e.Draft(ctx, args[0], req)
 		done()
 		if exitCode && d.Decision != nil {
-			a.Exit = cli.DecisionExit(d.Decision.NextAction)
+			a.Exit = cli.ExitOf(d.Decision.NextAction)
 		}
 		return cli.Show(&a.Program, d, err, (*render.Printer).DraftResult)
 	})

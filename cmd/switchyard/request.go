@@ -74,7 +74,7 @@ func (f *decisionFlags) request(a *app, e *host.Engine) (host.Request, error) {
 // showDecision prints a decision. With exitCode it also sets the exit status.
 func (a *app) showDecision(d host.Decision, err error, exitCode bool) error {
 	if exitCode {
-		a.Exit = cli.DecisionExit(d.NextAction)
+		a.Exit = cli.ExitOf(d.NextAction)
 		if len(d.Missing) > 0 {
 			a.Exit = cli.ExitOther // The commit has to wait for attestations.
 		}

@@ -59,7 +59,7 @@ that cannot say which round they are about.`,
 			return err
 		}
 		if f.exitCode {
-			a.Exit = cli.DecisionExit(r.NextAction)
+			a.Exit = cli.ExitOf(r.NextAction)
 		}
 		return cli.Show(&a.Program, r, nil, (*render.Printer).RoundResult)
 	})

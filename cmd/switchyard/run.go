@@ -148,7 +148,7 @@ func (a *app) runTask(ctx context.Context, e *host.Engine, id string, req api.Ru
 	if err := cmp.Or(out.err, err); err != nil { // A lost output cancels the run.
 		return err
 	}
-	a.Exit = cli.RunExit(r.NextAction)
+	a.Exit = cli.ExitOf(r.NextAction)
 	return out.writeResult(r)
 }
 

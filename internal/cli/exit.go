@@ -7,15 +7,11 @@ import (
 
 // The exit codes of every command.
 const (
-	ExitDone  = 0
-	ExitFault = 1
-	ExitUsage = 2
-	ExitOther = 15 // with --exit-code: any other destination
-	// ExitParked is the code of run if the task waits for the end of a usage limit.
-	ExitParked = 16
-	// ExitNotReviewed and ExitRefused are codes of gate.
-	ExitNotReviewed = 17
-	ExitRefused     = 18
+	ExitDone    = 0
+	ExitFault   = 1
+	ExitUsage   = 2
+	ExitOther   = 15 // any other outcome
+	ExitRefused = 18 // by gate
 )
 
 // ExitStatus is the end of a command's help.
@@ -26,27 +22,20 @@ Exit status:
   2  the command line is wrong
 `
 
-// decisionExits are the exit codes of --exit-code by next action.
-var decisionExits = map[string]int{"commit": 0, "executor": 10, "researcher": 11, "askuser": 12, "plan-checker": 13, "stuck": 14}
+// exits are the exit codes of outcomes: of the next action of a decision or a run, and of the
+// outcome of gate. A policy cannot name a destination like one of the others.
+var exits = map[string]int{
+	"commit": ExitDone, "executor": 10, "researcher": 11, "askuser": 12, "plan-checker": 13, "stuck": 14,
+	api.ActionFailed: ExitFault, api.ActionParked: 16,
+	api.GatePassed: ExitDone, api.GateNotReviewed: 17, api.GateRefused: ExitRefused,
+}
 
-// DecisionExit returns the exit code of --exit-code for a decision's next action.
-func DecisionExit(nextAction string) int {
-	if code, ok := decisionExits[nextAction]; ok {
+// ExitOf returns the exit code of an outcome.
+func ExitOf(outcome string) int {
+	if code, ok := exits[outcome]; ok {
 		return code
 	}
 	return ExitOther
-}
-
-// RunExit returns the exit code for the next action of a run.
-func RunExit(nextAction string) int {
-	switch nextAction {
-	case api.ActionFailed:
-		return ExitFault
-	case api.ActionParked:
-		return ExitParked
-	default:
-		return DecisionExit(nextAction)
-	}
 }
 
 func faultExit(code errs.Code) int {
@@ -60,27 +49,13 @@ func faultExit(code errs.Code) int {
 	}
 }
 
-// GateExit returns the exit code for a gate's outcome.
-func GateExit(outcome string) int {
-	switch outcome {
-	case api.GatePassed:
-		return ExitDone
-	case api.GateNotReviewed:
-		return ExitNotReviewed
-	case api.GateRefused:
-		return ExitRefused
-	default:
-		return DecisionExit(outcome)
-	}
-}
-
 // TasksExit returns the exit code for several tasks: ExitFault if one failed, else the code
 // that all uncommitted tasks have, or ExitOther if they differ. A blocked task counts only if no
 // other explains it: the task that it depends on usually does.
 func TasksExit(results []api.RunResult) int {
 	all, blocked := ExitDone, false
 	for _, r := range results {
-		code := RunExit(r.NextAction)
+		code := ExitOf(r.NextAction)
 		switch {
 		case code == ExitFault:
 			return code
