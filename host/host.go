@@ -50,7 +50,7 @@ type (
 	TaskDetail     = api.TaskDetail
 	TaskResult     = api.TaskResult
 	Explanation    = api.Explanation
-	SpawnResult    = round.SpawnResult
+	SpawnResult    = api.SpawnResult
 	// Order is a step that an engine on another machine carries out, and OrderResult is its
 	// result. See Engine.Advance and Engine.Carry.
 	Order          = run.Order

@@ -314,6 +314,19 @@ func SummarizeSpawn(r outcome.Record) SpawnSummary {
 	return s
 }
 
+// SpawnResult is the result of a spawn outside any task.
+type SpawnResult struct {
+	outcome.Record
+	// OutputPath is as the caller gave it, OutputResolved is absolute, and TrailPath is
+	// the run log.
+	OutputPath     string `json:"output_path"`
+	OutputResolved string `json:"output_path_resolved"`
+	TrailPath      string `json:"spawn_trail_path"`
+	OutputBytes    int64  `json:"output_bytes"`
+	// Attempts are all attempts made.
+	Attempts []SpawnSummary `json:"attempts"`
+}
+
 // ActionManualFallback is the next action of a round if the caller must run the agent, and
 // ReasonManualFallback is its reason. ActionStuck is the destination that every policy
 // declares for findings that cannot be routed.

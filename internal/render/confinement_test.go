@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
@@ -20,21 +19,21 @@ func TestConfinement(t *testing.T) {
 	failed := []api.SpawnSummary{{Run: "r1", Outcome: outcome.CriticError, Confinement: confinement.Files, Refused: refused}}
 	for _, c := range []struct {
 		name                       string
-		decision                   host.Decision
+		decision                   api.Decision
 		round, status, explanation string
 	}{
-		{"no agent", host.Decision{Reports: []api.Report{{Path: "given.json"}}}, "", "", ""},
+		{"no agent", api.Decision{Reports: []api.Report{{Path: "given.json"}}}, "", "", ""},
 		{
-			"an agent", host.Decision{Confinement: confinement.Files, Spawns: spawns, Reports: []api.Report{spawned}},
+			"an agent", api.Decision{Confinement: confinement.Files, Spawns: spawns, Reports: []api.Report{spawned}},
 			"confinement: files\n", "  confinement files\n",
 			"  the proxy refused to r1: a.example:443, b.example:80\n",
 		},
 		{
-			"an agent that failed", host.Decision{Spawns: failed},
+			"an agent that failed", api.Decision{Spawns: failed},
 			"the proxy refused to r1: a.example:443, b.example:80\n", "", "the proxy refused to r1: a.example:443, b.example:80\n",
 		},
 		{
-			"an agent and a given report", host.Decision{Confinement: confinement.None, Reports: []api.Report{spawned, {Path: "given.json"}}},
+			"an agent and a given report", api.Decision{Confinement: confinement.None, Reports: []api.Report{spawned, {Path: "given.json"}}},
 			"confinement: none, that of given.json\n", "  confinement none\n", "confinement: none, that of given.json\n",
 		},
 	} {
@@ -47,9 +46,9 @@ func TestConfinement(t *testing.T) {
 			}{
 				"round": {func(p *Printer) { p.Decision(d) }, c.round},
 				"status": {func(p *Printer) {
-					p.status(host.TaskStatus{State: task.State{Last: &task.RoundDecided{Confinement: d.Confinement}}})
+					p.status(api.TaskStatus{State: task.State{Last: &task.RoundDecided{Confinement: d.Confinement}}})
 				}, c.status},
-				"explanation": {func(p *Printer) { p.Explanation(host.Explanation{Decision: &d}) }, c.explanation},
+				"explanation": {func(p *Printer) { p.Explanation(api.Explanation{Decision: &d}) }, c.explanation},
 			} {
 				var out bytes.Buffer
 				shown.print(&Printer{w: &out})

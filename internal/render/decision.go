@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/confinement"
 	"github.com/switchyard-dev/switchyard/internal/digest"
@@ -19,7 +18,7 @@ import (
 )
 
 // RoundResult prints the result of a round, and the commands to type next.
-func (p *Printer) RoundResult(r host.RoundResult) {
+func (p *Printer) RoundResult(r api.RoundResult) {
 	if r.ManualFallback != nil {
 		p.manualFallback(r.Decision, *r.ManualFallback)
 		return
@@ -28,7 +27,7 @@ func (p *Printer) RoundResult(r host.RoundResult) {
 }
 
 // manualFallback prints which agent to run, and how.
-func (p *Printer) manualFallback(round host.Decision, f host.ManualFallback) {
+func (p *Printer) manualFallback(round api.Decision, f api.ManualFallback) {
 	p.Line("%s  %s, round %s", p.paint(cyan, "run the critic yourself"), round.TaskID, RoundOf(round.Round, round.MaxRounds, 0))
 	p.Line("  because no agent could be run here")
 	p.emptyDraft(round.EmptyDraft)
@@ -55,7 +54,7 @@ func (p *Printer) emptyDraft(empty bool) {
 }
 
 // Decision prints the next action, the reason, and the commands to type next.
-func (p *Printer) Decision(d host.Decision) {
+func (p *Printer) Decision(d api.Decision) {
 	p.decision(d)
 	if d.Why != nil {
 		p.why(d.Why)
@@ -66,7 +65,7 @@ func (p *Printer) Decision(d host.Decision) {
 }
 
 // decision prints a decision without the commands to type next.
-func (p *Printer) decision(d host.Decision) {
+func (p *Printer) decision(d api.Decision) {
 	p.heading(d)
 	p.Line("  because %s", because(d))
 	p.lineIf(d.Budget == "", "  by policy %s", policyName(d.Policy))
@@ -113,14 +112,14 @@ func (p *Printer) decision(d host.Decision) {
 }
 
 // lacksCritic reports whether all reports of a decision are those of the project's commands.
-func lacksCritic(d host.Decision) bool {
+func lacksCritic(d api.Decision) bool {
 	given := func(r api.Report) bool { return r.Command == "" }
 	return len(d.Reports) > 0 && len(d.Spawns) == 0 && !slices.ContainsFunc(d.Reports, given)
 }
 
 // confinementWords returns the level of a decision, and the reports that have it if others
 // have a higher one.
-func confinementWords(d host.Decision) string {
+func confinementWords(d api.Decision) string {
 	var lowest []string
 	for _, r := range d.Reports {
 		if cmp.Or(r.Confinement, confinement.None) == d.Confinement {
@@ -189,7 +188,7 @@ func (p *Printer) unmappedRules(all []api.Unmapped) {
 	}
 }
 
-func (p *Printer) heading(d host.Decision) {
+func (p *Printer) heading(d api.Decision) {
 	where := "round " + roundOfDecision(d)
 	if d.TaskID != "" {
 		where = d.TaskID + ", " + where
@@ -200,7 +199,7 @@ func (p *Printer) heading(d host.Decision) {
 	p.Line("%s  %s", p.paint(actionColor(d.NextAction), d.NextAction), where)
 }
 
-func because(d host.Decision) string {
+func because(d api.Decision) string {
 	switch d.Reason {
 	case "no-findings":
 		words := noFindings(d)
@@ -233,14 +232,14 @@ func because(d host.Decision) string {
 	return "the policy says " + d.Reason
 }
 
-func noFindings(d host.Decision) string {
+func noFindings(d api.Decision) string {
 	if len(d.Deferred) > 0 {
 		return "no findings are open"
 	}
 	return "there are no findings"
 }
 
-func stuckWords(d host.Decision) string {
+func stuckWords(d api.Decision) string {
 	var categories []string
 	seen := make(map[string]bool)
 	for _, f := range d.Findings {
@@ -268,7 +267,7 @@ func stuckWords(d host.Decision) string {
 const MaxNamed = 20
 
 // routedWords counts the findings by destination, the chosen one first.
-func routedWords(d host.Decision) string {
+func routedWords(d api.Decision) string {
 	others := slices.Sorted(maps.Keys(d.Input.Routes))
 	others = slices.DeleteFunc(others, func(name string) bool { return name == d.NextAction || d.Input.Routes[name] == 0 })
 	verb := "go"

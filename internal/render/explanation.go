@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -14,7 +13,7 @@ import (
 )
 
 // Explanation prints a decision with all its evidence, and the task's history.
-func (p *Printer) Explanation(x host.Explanation) {
+func (p *Printer) Explanation(x api.Explanation) {
 	if x.Commit != nil {
 		p.commitEvidence(*x.Commit)
 	}
@@ -65,7 +64,7 @@ func (p *Printer) commitEvidence(c api.CommitEvidence) {
 }
 
 // decisionWithEvidence prints a decision and the evidence for it.
-func (p *Printer) decisionWithEvidence(x host.Explanation, d host.Decision) {
+func (p *Printer) decisionWithEvidence(x api.Explanation, d api.Decision) {
 	p.decision(d)
 	for _, answer := range x.Answers {
 		p.answers([]task.Answer{answer.Answer})
@@ -94,7 +93,7 @@ func (p *Printer) refusedHosts(spawns []api.SpawnSummary) {
 	}
 }
 
-func (p *Printer) policyInput(d host.Decision) {
+func (p *Printer) policyInput(d api.Decision) {
 	p.title("What the policy saw")
 	p.Line("  round %s, %s, verification %s", RoundOf(d.Input.Round, d.Input.MaxRounds, 0), textutil.Count(d.Input.FindingCount, "finding"), d.Input.Verify)
 	for _, route := range slices.Sorted(maps.Keys(d.Input.Routes)) {
@@ -120,7 +119,7 @@ func (p *Printer) policyInput(d host.Decision) {
 	}
 }
 
-func (p *Printer) sources(d host.Decision) {
+func (p *Printer) sources(d api.Decision) {
 	if len(d.Findings) == 0 {
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -21,7 +20,7 @@ const (
 const maxDeferredText = 100
 
 // bar prints the bar of a decision, unless it is all, and the facts that it follows from.
-func (p *Printer) bar(d host.Decision) {
+func (p *Printer) bar(d api.Decision) {
 	if !d.Bar.Above(policies.BarAll) {
 		return
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -15,16 +14,16 @@ import (
 func TestBarOfADecision(t *testing.T) {
 	saw := &policies.Input{FindingCount: 4, Facts: &policies.Facts{FirstTimeCount: 2, BlockingCount: 1, RoundsLeft: 1, ReviewsSinceLow: 2, InducedRounds: 1}}
 	for _, c := range []struct {
-		d    host.Decision
+		d    api.Decision
 		want string
 	}{
-		{host.Decision{}, ""},
-		{host.Decision{Bar: policies.BarAll, PolicyBar: policies.BarAll, BarInput: saw}, ""},
-		{host.Decision{Bar: "risk", PolicyBar: "risk", BarSince: 2, BarInput: saw}, "  bar risk since round 2: 0 findings deferred\n" +
+		{api.Decision{}, ""},
+		{api.Decision{Bar: policies.BarAll, PolicyBar: policies.BarAll, BarInput: saw}, ""},
+		{api.Decision{Bar: "risk", PolicyBar: "risk", BarSince: 2, BarInput: saw}, "  bar risk since round 2: 0 findings deferred\n" +
 			"    the policy saw 4 findings, 2 for the first time, 1 blocking; 1 round left; 2 reviews with more new findings than one before; 1 review whose failures the last fix caused\n"},
-		{host.Decision{Bar: "fail", PolicyBar: "risk", BarSince: 1, BarInput: saw, Deferred: make([]finding.Finding, 1)}, "  bar fail since round 1: 1 finding deferred\n" +
+		{api.Decision{Bar: "fail", PolicyBar: "risk", BarSince: 1, BarInput: saw, Deferred: make([]finding.Finding, 1)}, "  bar fail since round 1: 1 finding deferred\n" +
 			"    it never falls within a task; this review alone would have the bar risk\n"},
-		{host.Decision{Bar: "fail", PolicyBar: "fail"}, "  bar fail: 0 findings deferred\n"},
+		{api.Decision{Bar: "fail", PolicyBar: "fail"}, "  bar fail: 0 findings deferred\n"},
 	} {
 		var out bytes.Buffer
 		(&Printer{w: &out}).bar(c.d)
@@ -40,7 +39,7 @@ func TestChurnOfAnyPolicy(t *testing.T) {
 		"the policy says churn":                          {},
 		"the last fixes caused all failures of 1 review": {Facts: &policies.Facts{InducedRounds: 1}},
 	} {
-		if got := because(host.Decision{Reason: "churn", Input: in}); got != want {
+		if got := because(api.Decision{Reason: "churn", Input: in}); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

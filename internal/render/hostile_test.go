@@ -6,14 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 )
 
 // TestManyCategoriesAreCut has a plugin that invents a category for every finding.
 func TestManyCategoriesAreCut(t *testing.T) {
-	d := host.Decision{Reason: "stuck-finding", Findings: make([]finding.Finding, 200_000)}
+	d := api.Decision{Reason: "stuck-finding", Findings: make([]finding.Finding, 200_000)}
 	for i := range d.Findings {
 		d.Findings[i] = finding.Finding{Category: fmt.Sprint("c", i), Route: "stuck", UnknownCategory: true}
 	}

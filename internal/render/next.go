@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -40,7 +40,7 @@ type NextStep struct {
 }
 
 // NextOf returns the next step of a task, without the text of the handoff.
-func NextOf(t host.TaskDetail) NextStep {
+func NextOf(t api.TaskDetail) NextStep {
 	s := afterStatus(t.TaskStatus, t.Handoff)
 	next := NextStep{TaskID: t.TaskID, Status: t.Status, Round: t.Round, Next: s.now, Then: s.then, Handoff: t.Handoff}
 	if t.Questions != nil {
@@ -60,7 +60,7 @@ func (p *Printer) Next(n NextStep) {
 	}
 }
 
-func afterDecision(d host.Decision) step {
+func afterDecision(d api.Decision) step {
 	again := continuing(d.TaskID, d.Driven)
 	switch {
 	case d.Budget != "":
@@ -97,7 +97,7 @@ func whenUnverified(id string) step {
 }
 
 // afterStatus returns the step for a task in its current state.
-func afterStatus(t host.TaskStatus, handoff *string) step {
+func afterStatus(t api.TaskStatus, handoff *string) step {
 	last := t.Last
 	again := continuing(t.TaskID, t.Branch != nil)
 	switch {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -83,7 +82,7 @@ type Initialized struct {
 	Created []string `json:"created"`
 	// Tasks are the imported tasks, and Left describes the rest. Both are nil without
 	// --from.
-	Tasks []host.TaskStatus `json:"tasks,omitzero"`
+	Tasks []api.TaskStatus  `json:"tasks,omitzero"`
 	Left  []nubospilot.Left `json:"left,omitzero"`
 	// Adapters name the known agent CLIs that are installed.
 	Adapters []string `json:"adapters"`

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -135,7 +134,7 @@ func amountWords(a task.Amount) []string {
 }
 
 // SpawnResult prints the result of a spawn outside any task.
-func (p *Printer) SpawnResult(s host.SpawnResult) {
+func (p *Printer) SpawnResult(s api.SpawnResult) {
 	p.Line("%s  %s by %s", p.paint(green, string(s.Outcome)), s.Agent, s.Adapter)
 	p.Line("  output: %s (%s)", s.OutputPath, Size(s.OutputBytes))
 	p.Line("")

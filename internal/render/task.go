@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
@@ -16,7 +15,7 @@ import (
 )
 
 // Task prints one task.
-func (p *Printer) Task(t host.TaskDetail) {
+func (p *Printer) Task(t api.TaskDetail) {
 	p.status(t.TaskStatus)
 	p.sessions(t.Sessions)
 	if t.Questions != nil {
@@ -32,16 +31,16 @@ func (p *Printer) Task(t host.TaskDetail) {
 }
 
 // TaskResult prints a task after a command.
-func (p *Printer) TaskResult(s host.TaskResult) {
+func (p *Printer) TaskResult(s api.TaskResult) {
 	p.lineIf(s.Recorded == nil, "nothing to do: this was recorded before")
-	p.Task(host.TaskDetail{TaskStatus: s.TaskStatus})
+	p.Task(api.TaskDetail{TaskStatus: s.TaskStatus})
 }
 
 // maxPromptShown is the number of code points shown of a task's text.
 const maxPromptShown = 100
 
 // status prints the status of a task and the reason for it.
-func (p *Printer) status(t host.TaskStatus) {
+func (p *Printer) status(t api.TaskStatus) {
 	p.Line("%s  %s, round %s", p.paint(statusColors[t.Status], string(t.Status)), t.TaskID, RoundOf(t.Round, t.MaxRounds, t.HardCap))
 	switch last := t.Last; {
 	case last == nil:
@@ -103,7 +102,7 @@ func (p *Printer) status(t host.TaskStatus) {
 // notCommitted is about a task whose commit was decided, and could not be made yet.
 const notCommitted = "decided, not yet committed"
 
-func lacksCommit(t host.TaskStatus) bool { return task.Next(t.State).Kind == task.StepCommit }
+func lacksCommit(t api.TaskStatus) bool { return task.Next(t.State).Kind == task.StepCommit }
 
 // policyUses prints the policies that decided a task's rounds: in one line if there is only
 // one, and in red lines if there are several.
@@ -161,7 +160,7 @@ func roundOfDecision(d api.Decision) string {
 
 // TaskList is the JSON output of status without a task.
 type TaskList struct {
-	Tasks []host.TaskStatus `json:"tasks"`
+	Tasks []api.TaskStatus `json:"tasks"`
 	// Omitted is the number of tasks that --limit omits.
 	Omitted int `json:"omitted,omitzero"`
 	// Policy is the active policy, nil before the project's first decision.
@@ -187,9 +186,9 @@ func (p *Printer) TaskList(l TaskList) {
 }
 
 // tasks prints tasks. The ones that wait for a person come first.
-func (p *Printer) tasks(tasks []host.TaskStatus) {
+func (p *Printer) tasks(tasks []api.TaskStatus) {
 	header := []string{"TASK", "STATUS", "ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "UPDATED"}
-	forced := slices.ContainsFunc(tasks, func(t host.TaskStatus) bool { return t.Overrides > 0 })
+	forced := slices.ContainsFunc(tasks, func(t api.TaskStatus) bool { return t.Overrides > 0 })
 	if forced {
 		header = append(header, "FORCED")
 	}
@@ -217,7 +216,7 @@ func versions(uses []api.PolicyUse) cell {
 }
 
 // taskRow returns a task's row, with a column for its forced gates if forced is set.
-func taskRow(t *host.TaskStatus, forced bool) []any {
+func taskRow(t *api.TaskStatus, forced bool) []any {
 	to, reason, findings := "-", "-", "-"
 	last := t.Last
 	atStuck := last != nil && task.IsStuckDestination(last.NextAction, last.DestinationKind)
@@ -275,7 +274,7 @@ func (p *Printer) answers(answers []task.Answer) {
 	}
 }
 
-func (p *Printer) verification(v host.Verification) {
+func (p *Printer) verification(v api.Verification) {
 	how := v.Command
 	if v.Claimed {
 		how = "as the caller says"

@@ -45,19 +45,6 @@ type SpawnRequest struct {
 	Content func(spawner.Result) (io.Reader, error)
 }
 
-// SpawnResult is the result of a spawn outside any task.
-type SpawnResult struct {
-	spawner.Record
-	// OutputPath is as the caller gave it, OutputResolved is absolute, and TrailPath is
-	// the run log.
-	OutputPath     string `json:"output_path"`
-	OutputResolved string `json:"output_path_resolved"`
-	TrailPath      string `json:"spawn_trail_path"`
-	OutputBytes    int64  `json:"output_bytes"`
-	// Attempts are all attempts made.
-	Attempts []api.SpawnSummary `json:"attempts"`
-}
-
 // Spawn runs an agent. When it returns, the record is durable and the output is written.
 //
 // # Errors
@@ -65,53 +52,53 @@ type SpawnResult struct {
 // usage if the output would replace the prompt; spawn-failed, spawn-auth and spawn-quota, with the
 // details of the spawn; errors of definition.Library.Find, of the package confine, and of
 // spawner.Spawner.Run.
-func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, error) {
+func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (api.SpawnResult, error) {
 	// Checks that leave no trace come before the steps that create directories.
 	definition, err := spawns.FindAgent(e.project, req.Agent)
 	if err != nil {
-		return SpawnResult{}, err
+		return api.SpawnResult{}, err
 	}
 	config, err := e.project.Config(ctx)
 	if err != nil {
-		return SpawnResult{}, err
+		return api.SpawnResult{}, err
 	}
 	places, err := confine.Open(e.project.Root, os.TempDir(), e.project.Dir)
 	if err != nil {
-		return SpawnResult{}, err
+		return api.SpawnResult{}, err
 	}
 	defer places.Close()
 	text, err := places.Read(ctx, req.PromptPath, maxPrompt)
 	if err != nil {
-		return SpawnResult{}, err
+		return api.SpawnResult{}, err
 	}
 	output, err := places.Output(req.OutputPath)
 	if err != nil {
-		return SpawnResult{}, err
+		return api.SpawnResult{}, err
 	}
 	err = cmp.Or(
 		checkOutput(e.project, config, req.PromptPath, req.OutputPath, output.Path()),
 		agents.CheckAvailable(ctx, e.project, config, definition.Name, req.Adapter, profile.Readonly),
 	)
 	if err != nil {
-		return SpawnResult{}, err
+		return api.SpawnResult{}, err
 	}
 	if req.Compatible && !config.Spawn.ConfineGiven {
 		config.Spawn.Confine = access.Settings{Limits: config.Spawn.Confine.Limits}
 	}
 	runner, err := spawns.NewRunner(ctx, e.project, config, "", e.project.Root)
 	if err != nil {
-		return SpawnResult{}, err
+		return api.SpawnResult{}, err
 	}
 	if err := spawns.RecoverOrphans(ctx, e.project); err != nil {
-		return SpawnResult{}, err
+		return api.SpawnResult{}, err
 	}
 	rec, err := spawns.Outside(ctx, e.project, config)
 	if err != nil {
-		return SpawnResult{}, err
+		return api.SpawnResult{}, err
 	}
 	defer rec.Tx.Close()
 	set := agents.Settings(config, definition.Name, req.Adapter)
-	result := SpawnResult{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.RunLogFile)}
+	result := api.SpawnResult{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.RunLogFile)}
 	job := req.job(rec.NewJob(definition, set, spawns.Target{Role: task.RoleOther}), string(text))
 	job.Deliver = req.deliver(output, &result.OutputBytes)
 	ran, err := runner.Spawner.Run(ctx, job)
