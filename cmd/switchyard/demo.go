@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -202,7 +201,7 @@ func (a *app) demoAgent() error {
 	brief := fakeagent.ReadBrief(string(prompt))
 	rounds := demoRounds()[brief.Task]
 	if brief.Round < 1 || brief.Round > len(rounds) {
-		return cli.Usagef("the demonstration has no task %s with a round %s", strconv.Quote(brief.Task), strconv.Itoa(brief.Round))
+		return cli.Usagef("the demonstration has no task %q with a round %d", brief.Task, brief.Round)
 	}
 	r := rounds[brief.Round-1]
 	if brief.ReportPath == "" {

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/render"
@@ -48,7 +47,11 @@ json prints the output of the agent's program, without secrets.`,
 			if err != nil {
 				return err
 			}
-			return showCheck(a, x, mismatch(*x.Commit), (*render.Printer).Explanation)
+			var failure error
+			if c := x.Commit; !c.Matches {
+				failure = errs.New(errs.EvidenceMismatch, "commit %.12s: %s", c.SHA, c.Problem).With("commit", c.SHA).With("recorded", c.Recorded)
+			}
+			return showCheck(a, x, failure, (*render.Printer).Explanation)
 		case len(args) == 0:
 			return cli.Usagef("give the id of a TASK, or --commit REV")
 		}
@@ -79,12 +82,4 @@ func (a *app) showTranscript(ctx context.Context, e *host.Engine, id, run string
 		p.Transcript(t.TranscriptEntry)
 		return t.EachPart(p.TranscriptPart)
 	})
-}
-
-// mismatch returns an error if a commit does not match its decision.
-func mismatch(c api.CommitEvidence) error {
-	if c.Matches {
-		return nil
-	}
-	return errs.New(errs.EvidenceMismatch, "commit %.12s: %s", c.SHA, c.Problem).With("commit", c.SHA).With("recorded", c.Recorded)
 }

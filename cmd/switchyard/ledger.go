@@ -147,8 +147,8 @@ ledger compact then frees the space in ledger.db.`,
 	}
 	cli.DurationVar(cmd.Flags(), &unchanged, "older-than", "archive tasks that did not change for `DURATION`, such as 2160h for 90 days")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		if unchanged == 0 {
-			return cli.Usagef("--older-than is missing")
+		if err := cli.CheckRequired(cmd.Flags(), "older-than"); err != nil {
+			return err
 		}
 		result, err := e.Archive(ctx, unchanged)
 		return cli.Show(&a.Program, result, err, (*render.Printer).Archived)

@@ -178,13 +178,10 @@ docs/metrics.md says how to choose groups if machines come and go.`,
 // atMostOneURL accepts at most one URL. The error does not show the second one, which
 // may contain a password.
 func atMostOneURL(cmd *cobra.Command, args []string) error {
-	switch {
-	case len(args) > 1:
+	if len(args) > 1 {
 		return errors.New("there is more than one URL")
-	case len(args) == 0:
-		return nil
 	}
-	return cli.Exactly("URL")(cmd, args)
+	return cli.OrNothing(cli.Exactly("URL"))(cmd, args)
 }
 
 func newMetricsServeCmd(a *app) *cobra.Command {

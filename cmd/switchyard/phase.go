@@ -97,7 +97,7 @@ func newPhaseDoneCmd(a *app, phase task.Phase, short string) *cobra.Command {
 func newPhaseDraftCmd(a *app) *cobra.Command {
 	var verify verifyFlags
 	var force forceFlags
-	req := api.DraftRequest{}
+	var req api.DraftRequest
 	var exitCode bool
 	cmd := &cobra.Command{
 		Use:   "draft TASK",

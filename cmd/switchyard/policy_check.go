@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -148,7 +147,10 @@ change needs: none, minor or major.
 }
 
 func newPolicyReplayCmd(a *app) *cobra.Command {
-	var f replayFlags
+	var req api.ReplayRequest
+	var policy, since string
+	var flips []string
+	var allowUnsigned bool
 	cmd := &cobra.Command{
 		Use:   "replay [--policy CANDIDATE]",
 		Short: "Decide every recorded round again, with another policy",
@@ -168,14 +170,26 @@ may be *. --ledger reads another ledger, or the lines of an export.`,
 		Args: cli.NoArgs,
 	}
 	flags := cmd.Flags()
-	f.register(flags)
+	cli.TextVar(flags, &policy, "policy", "decide by `CANDIDATE`: "+policies.Default+", a directory or an OPA bundle (default the project's)")
+	cli.TextVar(flags, &since, "since", "only what was decided since `WHEN`: a date in UTC, a time of RFC 3339, or how long ago, such as 72h")
+	cli.NumberVar(flags, &req.Through, "through", 1, 0, "only the ledger's first `N` events")
+	cli.TextVar(flags, &req.Ledger, "ledger", "read the ledger or the export in `FILE` (default the project's ledger)")
+	flags.BoolVar(&req.PlayOn, "play-on", false, "also show how each task would have ended")
+	flags.StringArrayVar(&flips, "fail-on-flip", nil, "fail if a round goes from one action to another: `FROM:TO`; may be repeated")
+	allowUnsignedVar(flags, &allowUnsigned)
 	a.engineVar(flags)
-	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		req, err := f.request(time.Now())
-		if err != nil {
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) (err error) {
+		for _, flip := range flips {
+			from, to, ok := strings.Cut(flip, ":")
+			if !ok || from == "" || to == "" {
+				return cli.Usagef("--fail-on-flip %q: want FROM:TO, such as *:commit", flip)
+			}
+			req.FailOn = append(req.FailOn, [2]string{from, to})
+		}
+		if req.Since, err = parseSince(since, time.Now()); err != nil {
 			return err
 		}
-		if req.Policy, err = e.Policies().Load(ctx, f.policy, f.allowUnsigned); err != nil {
+		if req.Policy, err = e.Policies().Load(ctx, policy, allowUnsigned); err != nil {
 			return err
 		}
 		var done func()
@@ -190,43 +204,11 @@ may be *. --ledger reads another ledger, or the lines of an export.`,
 	return cmd
 }
 
-// replayFlags are the flags of policy replay.
-type replayFlags struct {
-	policy, since, ledger string
-	failOn                []string
-	through               int64
-	allowUnsigned, playOn bool
-}
-
-func (f *replayFlags) register(flags *pflag.FlagSet) {
-	cli.TextVar(flags, &f.policy, "policy", "decide by `CANDIDATE`: "+policies.Default+", a directory or an OPA bundle (default the project's)")
-	cli.TextVar(flags, &f.since, "since", "only what was decided since `WHEN`: a date in UTC, a time of RFC 3339, or how long ago, such as 72h")
-	cli.NumberVar(flags, &f.through, "through", 1, 0, "only the ledger's first `N` events")
-	cli.TextVar(flags, &f.ledger, "ledger", "read the ledger or the export in `FILE` (default the project's ledger)")
-	flags.BoolVar(&f.playOn, "play-on", false, "also show how each task would have ended")
-	flags.StringArrayVar(&f.failOn, "fail-on-flip", nil, "fail if a round goes from one action to another: `FROM:TO`; may be repeated")
-	allowUnsignedVar(flags, &f.allowUnsigned)
-}
-
-// request returns the replay request of the flags, without the policy.
-func (f *replayFlags) request(now time.Time) (api.ReplayRequest, error) {
-	req := api.ReplayRequest{Ledger: f.ledger, Through: f.through, PlayOn: f.playOn}
-	for _, change := range f.failOn {
-		from, to, ok := strings.Cut(change, ":")
-		if !ok || from == "" || to == "" {
-			return req, cli.Usagef("--fail-on-flip %q: want FROM:TO, such as *:commit", change)
-		}
-		req.FailOn = append(req.FailOn, [2]string{from, to})
-	}
-	if f.since == "" {
-		return req, nil
-	}
-	var err error
-	req.Since, err = parseSince(f.since, now)
-	return req, err
-}
-
+// parseSince returns the zero time for "".
 func parseSince(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t, nil

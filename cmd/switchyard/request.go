@@ -52,23 +52,23 @@ func (f *reportFlags) refs(e *host.Engine) ([]api.ReportRef, error) {
 // decisionFlags are the flags of the commands that decide a round on reports.
 type decisionFlags struct {
 	reportFlags
-	round, maxRounds int
-	policy           string
-	exitCode         bool
+	req      host.Request
+	exitCode bool
 }
 
 func (f *decisionFlags) register(a *app, flags *pflag.FlagSet) {
 	f.reportFlags.register(flags)
-	roundVar(flags, &f.round, "the round `N` that the reports are about, from 1")
-	cli.MaxRoundsVar(flags, &f.maxRounds)
-	cli.PolicyVar(flags, &f.policy)
+	roundVar(flags, &f.req.Round, "the round `N` that the reports are about, from 1")
+	cli.MaxRoundsVar(flags, &f.req.MaxRounds)
+	cli.PolicyVar(flags, &f.req.Policy)
 	flags.BoolVar(&f.exitCode, "exit-code", false, "make the decision the exit status")
 	a.engineVar(flags)
 }
 
-func (f *decisionFlags) request(a *app, e *host.Engine) (host.Request, error) {
-	reports, err := f.refs(e)
-	return host.Request{Reports: reports, Stdin: a.In, Round: f.round, MaxRounds: f.maxRounds, Policy: f.policy}, err
+func (f *decisionFlags) request(a *app, e *host.Engine) (_ host.Request, err error) {
+	f.req.Stdin = a.In
+	f.req.Reports, err = f.refs(e)
+	return f.req, err
 }
 
 // showDecision prints a decision. With exitCode it also sets the exit status.
@@ -98,32 +98,31 @@ func verifyVar(flags *pflag.FlagSet, claim *policies.Verify, suffix string) {
 
 // verifyFlags select how a draft is verified.
 type verifyFlags struct {
-	claim             policies.Verify
-	command, exitCode string
+	req      host.VerifyRequest
+	exitCode string
 }
 
 func (f *verifyFlags) register(flags *pflag.FlagSet) {
-	verifyVar(flags, &f.claim, " (default the result of the project's own verification)")
-	cli.TextVar(flags, &f.command, "verify-cmd", "verify by running `COMMAND` in a shell")
+	verifyVar(flags, &f.req.Claim, " (default the result of the project's own verification)")
+	cli.TextVar(flags, &f.req.Command, "verify-cmd", "verify by running `COMMAND` in a shell")
 	flags.StringVar(&f.exitCode, "verify-exit-code", "", "verification ran already and ended with exit code `N`")
 }
 
 func (f *verifyFlags) request(flags *pflag.FlagSet) (host.VerifyRequest, error) {
-	req := host.VerifyRequest{Claim: f.claim, Command: f.command}
 	if err := cli.CheckExclusive(flags, "verify", "verify-cmd", "verify-exit-code"); err != nil {
-		return req, err
+		return f.req, err
 	}
-	if f.command != "" && strings.TrimSpace(f.command) == "" {
-		return req, cli.Usagef("--verify-cmd is empty")
+	if f.req.Command != "" && strings.TrimSpace(f.req.Command) == "" {
+		return f.req, cli.Usagef("--verify-cmd is empty")
 	}
 	if flags.Changed("verify-exit-code") {
 		code, err := verifycmd.ParseExitCode(f.exitCode)
 		if err != nil {
-			return req, err
+			return f.req, err
 		}
-		req.ExitCode = &code
+		f.req.ExitCode = &code
 	}
-	return req, nil
+	return f.req, nil
 }
 
 // forceFlags pass a gate for a reason, which is recorded permanently.

@@ -69,11 +69,9 @@ that cannot say which round they are about.`,
 // roundOptions are the flags of round.
 type roundOptions struct {
 	decisionFlags
-	verify            verifyFlags
-	force             forceFlags
-	prompt, plan      string
-	adapter, base     string
-	spawn, allowEmpty bool
+	verify       verifyFlags
+	force        forceFlags
+	prompt, plan string
 }
 
 func (f *roundOptions) register(a *app, flags *pflag.FlagSet) {
@@ -82,10 +80,10 @@ func (f *roundOptions) register(a *app, flags *pflag.FlagSet) {
 	f.force.register(flags, forceReview)
 	flags.StringVar(&f.prompt, "prompt", "", "describe the task from now on: `TEXT`")
 	cli.TextVar(flags, &f.plan, "plan", "describe the task from now on by the content of `FILE`")
-	flags.BoolVar(&f.spawn, "spawn", false, "spawn the critic in addition to the reports that are given")
-	cli.AdapterVar(flags, &f.adapter)
-	baseVar(flags, &f.base)
-	flags.BoolVar(&f.allowEmpty, "allow-empty", false, "spawn the critic although nothing differs from the base")
+	flags.BoolVar(&f.req.Spawn, "spawn", false, "spawn the critic in addition to the reports that are given")
+	cli.AdapterVar(flags, &f.req.Adapter)
+	baseVar(flags, &f.req.Base)
+	flags.BoolVar(&f.req.AllowEmpty, "allow-empty", false, "spawn the critic although nothing differs from the base")
 }
 
 // forceReview is the effect of --force on a round's decision.
@@ -101,15 +99,14 @@ func (f *roundOptions) request(ctx context.Context, a *app, e *host.Engine, flag
 	if req.Force, err = f.force.request(); err != nil {
 		return req, err
 	}
-	if len(req.Reports) > 0 && !f.spawn {
+	if len(req.Reports) > 0 && !req.Spawn {
 		switch {
-		case f.adapter != "":
+		case req.Adapter != "":
 			return req, cli.Usagef("--adapter is for an agent that is spawned: leave --report out, or add --spawn")
-		case f.allowEmpty:
+		case req.AllowEmpty:
 			return req, cli.Usagef("--allow-empty is for a critic that is spawned: leave --report out, or add --spawn")
 		}
 	}
-	req.Spawn, req.Adapter, req.Base, req.AllowEmpty = f.spawn, f.adapter, f.base, f.allowEmpty
 	req.Prompt, err = f.taskText(ctx, a, flags)
 	return req, err
 }

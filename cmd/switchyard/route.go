@@ -59,7 +59,7 @@ does for switchyard findings.`,
 			return cli.Usagef("--input replaces reports and verification: leave %s out", names[0])
 		}
 		if input != "" {
-			d, err := e.Ask(ctx, api.AskRequest{Path: input, Stdin: a.In, Policy: f.policy, Explain: explain})
+			d, err := e.Ask(ctx, api.AskRequest{Path: input, Stdin: a.In, Policy: f.req.Policy, Explain: explain})
 			return a.showDecision(d, err, f.exitCode)
 		}
 		req, err := f.request(a, e)
