@@ -46,7 +46,6 @@ type SessionTask struct {
 	TaskID    string
 	Round     int
 	MaxRounds int
-	HardCap   int
 	// Red reports whether its verification is red. Output is the file with the output of the
 	// verification, or "".
 	Red      bool

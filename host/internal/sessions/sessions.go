@@ -153,7 +153,7 @@ func (e *Engine) dueTasks(ctx context.Context, l *ledger.Ledger) ([]dueTask, err
 		}
 		last := now.Last
 		t := dueTask{recorded: r, SessionTask: api.SessionTask{
-			TaskID: now.TaskID, Round: now.Round, MaxRounds: now.MaxRounds, HardCap: now.HardCap,
+			TaskID: now.TaskID, Round: now.Round, MaxRounds: now.MaxRounds,
 			Red: policies.Verify(last.Verify) == policies.Red && now.Verified == nil, Handoff: handoff.Current(e.project, now),
 		}}
 		if t.Red && last.Verification != nil {
