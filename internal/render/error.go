@@ -18,9 +18,8 @@ func (p *Printer) Error(program string, e *errs.Error) {
 		}
 		p.Line("report: %s", path)
 	}
-	if plugin := pluginOf(e); plugin != "" {
-		p.Line("plugin: %s", plugin)
-	}
+	plugin := pluginOf(e)
+	p.lineIf(plugin != "", "plugin: %s", plugin)
 	for _, line := range problemsOf(e) {
 		p.Line("  %s", line)
 	}

@@ -99,10 +99,8 @@ func (p *Printer) policyInput(d api.Decision) {
 	for _, route := range slices.Sorted(maps.Keys(d.Input.Routes)) {
 		p.Line("  %d to %s", d.Input.Routes[route], route)
 	}
-	if d.RepeatCount+d.ReopenedCount+d.ResolvedCount > 0 {
-		p.Line("  %d new, %d again, %d came back, %d resolved; %s without progress",
-			d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount, textutil.Count(d.StalledRounds, "review"))
-	}
+	p.lineIf(d.RepeatCount+d.ReopenedCount+d.ResolvedCount > 0, "  %d new, %d again, %d came back, %d resolved; %s without progress",
+		d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount, textutil.Count(d.StalledRounds, "review"))
 	if f := d.Input.Facts; f != nil {
 		induced := "unknown"
 		if f.InducedCount != nil {

@@ -56,9 +56,7 @@ func (p *Printer) sessions(s *api.SessionBlock) {
 	if s == nil {
 		return
 	}
-	if s.Blocks > 0 {
-		p.Line("  the Stop hook blocked %s in round %d, last session %s, %s", textutil.Count(s.Blocks, "time"), s.Round, s.Session, eventTime(s.At))
-	}
+	p.lineIf(s.Blocks > 0, "  the Stop hook blocked %s in round %d, last session %s, %s", textutil.Count(s.Blocks, "time"), s.Round, s.Session, eventTime(s.At))
 	if r := s.Released; r != nil {
 		p.Line("  sessions may end in round %d, says %s, %s: %s", s.Round, r.By, eventTime(r.At), r.Reason)
 	}

@@ -113,9 +113,7 @@ func (p *Printer) RunResult(r api.RunResult) {
 	p.lineIf(r.Until != "", "  until %s, when the usage limit of an agent ends", eventTime(r.Until))
 	p.lineIf(r.Commit != "", "  commit %s", commitWords(r.Commit, r.Subject))
 	p.branch(r.Branch, r.Merge)
-	if words := spentWords(r.Spent); words != "" {
-		p.Line("  agents: %s", words)
-	}
+	p.lineIf(r.Spent.Runs > 0, "  agents: %s", spentWords(r.Spent))
 	p.questions(r.Questions)
 	p.next(afterRun(r))
 }

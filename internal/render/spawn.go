@@ -101,11 +101,8 @@ func dollars(micros *int64) string {
 	return fmt.Sprintf("$%d.%04d", *micros/1e6, *micros%1e6/100)
 }
 
-// spentWords returns the resources that a task's agents have used, or "".
+// spentWords returns the resources that a task's agents have used.
 func spentWords(s task.Spending) string {
-	if s.Runs == 0 {
-		return ""
-	}
 	return strings.Join(append([]string{textutil.Count(s.Runs, "run")}, amountWords(s.Task)...), ", ")
 }
 

@@ -74,9 +74,7 @@ func (p *Printer) status(t api.TaskStatus) {
 	}
 	p.lineIf(t.Raised != (task.Raise{}), "  the budget was raised by %s", raiseWords(t.Raised))
 	p.Line("  latest event %d, %s", t.Event, eventTime(t.UpdatedAt))
-	if words := spentWords(t.Spent); words != "" {
-		p.Line("  agents: %s", words)
-	}
+	p.lineIf(t.Spent.Runs > 0, "  agents: %s", spentWords(t.Spent))
 	if open := len(t.OpenRuns()); open > 0 {
 		words := textutil.Count(open, "run") + " under way, or cut short"
 		if t.Status == task.Open {
@@ -88,9 +86,7 @@ func (p *Printer) status(t api.TaskStatus) {
 	if t.Stop != nil {
 		p.Line("  %s in round %d by %s: %s", p.paint(red, "stuck"), t.Stop.Round, t.Stop.By, stopWords(t.Stop.Reason))
 	}
-	if n := len(t.Violations); n > 0 {
-		p.Line("  %s against the search-before-write rule not yet routed", textutil.Count(n, "violation"))
-	}
+	p.lineIf(len(t.Violations) > 0, "  %s against the search-before-write rule not yet routed", textutil.Count(len(t.Violations), "violation"))
 	switch {
 	case t.Overrides > 0 && t.Forced == nil:
 		p.Line("  %s before it was imported", p.paint(red, textutil.Count(t.Overrides, "forced gate")))
