@@ -66,13 +66,12 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 	if near := textutil.Nearest(name, names); near != "" {
 		return fmt.Errorf("unknown flag: --%s; did you mean --%s?", name, near)
 	}
+	isNotUpper := func(r rune) bool { return r < 'A' || r > 'Z' }
 	if arg := strings.ToUpper(name); slices.Contains(strings.FieldsFunc(cmd.Use, isNotUpper), arg) {
 		return fmt.Errorf("unknown flag: --%s; the %s is an argument: %s", name, arg, cmd.UseLine())
 	}
 	return fmt.Errorf("unknown flag: --%s", name)
 }
-
-func isNotUpper(r rune) bool { return r < 'A' || r > 'Z' }
 
 // wordsOf returns the arguments after cmd that are neither flags nor values of flags.
 func wordsOf(cmd *cobra.Command, args []string) []string {

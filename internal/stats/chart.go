@@ -159,7 +159,7 @@ func (line timeline) title(p period) string {
 
 // routesChart returns the chart of the rounds' next actions.
 func routesChart(s Stats, line timeline) *chart {
-	actions := newCounter()
+	actions := make(counter)
 	for _, p := range line.periods {
 		for name, n := range p.actions {
 			actions.add(name, n)

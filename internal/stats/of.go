@@ -125,7 +125,7 @@ func days(s sums) ([]Day, error) {
 			return nil, corrupt(m, row)
 		}
 		if byDay[day] == nil {
-			byDay[day], actions[day] = &Day{Day: day}, newCounter()
+			byDay[day], actions[day] = &Day{Day: day}, make(counter)
 		}
 		return byDay[day], nil
 	}
@@ -182,7 +182,7 @@ func spawns(s sums) (Spawns, error) {
 		for _, row := range s.of(m) {
 			name := row.Values[0]
 			if agents[name] == nil {
-				agents[name], outcomes[name] = &Agent{Agent: name}, newCounter()
+				agents[name], outcomes[name] = &Agent{Agent: name}, make(counter)
 			}
 			for _, u := range []*Usage{&agents[name].Usage, &all.Usage} {
 				if n := number(u, row); n != nil {

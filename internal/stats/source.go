@@ -68,7 +68,7 @@ func (s sums) total(m counters.Measure) int64 {
 
 // by adds up a measure's rows by one of its labels, in descending order.
 func (s sums) by(m counters.Measure, label int) []Count {
-	c := newCounter()
+	c := make(counter)
 	for _, row := range s.of(m) {
 		c.add(row.Values[label], row.Sum)
 	}
@@ -106,8 +106,6 @@ func sumOf(counts []Count) (n int64) {
 
 // counter adds numbers up by name.
 type counter map[string]int64
-
-func newCounter() counter { return make(counter) }
 
 func (c counter) add(name string, n int64) { c[name] = plus(c[name], n) }
 

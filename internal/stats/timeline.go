@@ -36,11 +36,6 @@ func (u unit) begin(day time.Time) time.Time {
 	}
 }
 
-// before returns the first day of the previous period.
-func (u unit) before(start time.Time) time.Time {
-	return u.begin(start.AddDate(0, 0, -1))
-}
-
 // timeline groups days into periods of one length.
 type timeline struct {
 	unit unit
@@ -69,8 +64,8 @@ func newTimeline(days []Day) timeline {
 	from, to := dateOf(days[0]), dateOf(days[len(days)-1])
 	for {
 		first, at := line.unit.begin(from), line.unit.begin(to)
-		for ; !at.Before(first) && len(line.periods) < maxPeriods; at = line.unit.before(at) {
-			line.periods = append(line.periods, period{start: at, actions: newCounter()})
+		for ; !at.Before(first) && len(line.periods) < maxPeriods; at = line.unit.begin(at.AddDate(0, 0, -1)) {
+			line.periods = append(line.periods, period{start: at, actions: make(counter)})
 		}
 		if at.Before(first) || line.unit == byYear {
 			break

@@ -86,7 +86,7 @@ func TestTimelineKeepsAllNumbers(t *testing.T) {
 			t.Fatalf("%d periods", n)
 		}
 		for i := 1; i < len(line.periods); i++ {
-			if before := line.unit.before(line.periods[i].start); !before.Equal(line.periods[i-1].start) {
+			if before := line.unit.begin(line.periods[i].start.AddDate(0, 0, -1)); !before.Equal(line.periods[i-1].start) {
 				t.Fatalf("there is a gap behind %s", line.periods[i-1].start)
 			}
 		}
