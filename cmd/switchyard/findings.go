@@ -13,7 +13,6 @@ import (
 func newFindingsCmd(a *app) *cobra.Command {
 	var round int
 	var deferred bool
-	var format cli.OutputFormat
 	cmd := &cobra.Command{
 		Use:   "findings TASK",
 		Short: "List the findings of a task",
@@ -33,11 +32,8 @@ Text shows the first 200 findings; --output json has all, with their sources.
 	flags := cmd.Flags()
 	roundVar(flags, &round, "list the findings of round `N`, from 1 (default the latest review)")
 	flags.BoolVar(&deferred, "deferred", false, "list the deferred findings")
-	formatVar(flags, &format)
+	a.formatVar(cmd)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		if err := a.setFormat(flags, format); err != nil {
-			return err
-		}
 		list, err := e.Findings(ctx, args[0], round, deferred)
 		return showFindings(a, list, err, (*render.Printer).FindingList, listedReview)
 	})

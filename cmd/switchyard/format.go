@@ -4,7 +4,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -15,25 +15,24 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/render"
 )
 
-func formatVar(flags *pflag.FlagSet, format *cli.OutputFormat) {
-	*format = cli.OutputText
+// formatVar adds --format, which before the command runs becomes the output format.
+func (a *app) formatVar(cmd *cobra.Command) {
+	flags, format := cmd.Flags(), cli.OutputText
 	words := []cli.OutputFormat{cli.OutputText, cli.OutputJSON}
 	for _, name := range findingformat.Names() {
 		words = append(words, cli.OutputFormat(name))
 	}
-	cli.ChoiceVar(flags, format, "format", "print the findings in `FORMAT`: text, json, "+strings.Join(findingformat.Names(), ", "), words...)
-}
-
-// setFormat makes --format the output format. It returns an error if --output is another.
-func (a *app) setFormat(flags *pflag.FlagSet, format cli.OutputFormat) error {
-	if !flags.Changed("format") {
+	cli.ChoiceVar(flags, &format, "format", "print the findings in `FORMAT`: text, json, "+strings.Join(findingformat.Names(), ", "), words...)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if !flags.Changed("format") {
+			return nil
+		}
+		if flags.Changed("output") && a.Output != format {
+			return cli.Usagef("--output %s and --format %s exclude each other; give one", a.Output, format)
+		}
+		a.Output = format
 		return nil
 	}
-	if flags.Changed("output") && a.Output != format {
-		return cli.Usagef("--output %s and --format %s exclude each other; give one", a.Output, format)
-	}
-	a.Output = format
-	return nil
 }
 
 // showFindings is cli.Show for a command with --format.

@@ -48,7 +48,6 @@ docs/tasks.md has the whole picture.`,
 
 func newPhaseStartCmd(a *app) *cobra.Command {
 	var req api.StartRequest
-	var force forceFlags
 	cmd := &cobra.Command{
 		Use:   "start TASK",
 		Short: "Begin the work on a task",
@@ -59,11 +58,8 @@ begins again in the next round, with the project's number of rounds.`,
 	cmd.Flags().StringVar(&req.Query, "query", "", "what the work is about: `TEXT`")
 	cli.MaxRoundsVar(cmd.Flags(), &req.MaxRounds)
 	baseVar(cmd.Flags(), &req.Base)
-	force.register(cmd.Flags(), "begin again although the work is under way")
-	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
-		if req.Force, err = force.request(); err != nil {
-			return err
-		}
+	forceVar(cmd, &req.Force, "begin again although the work is under way")
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		return a.showTask(e.Start(ctx, args[0], req))
 	})
 	return cmd
@@ -72,7 +68,6 @@ begins again in the next round, with the project's number of rounds.`,
 func newPhaseDoneCmd(a *app, phase task.Phase, short string) *cobra.Command {
 	req := api.PhaseRequest{Phase: phase}
 	var tests []string
-	var force forceFlags
 	cmd := &cobra.Command{
 		Use:   string(phase) + " TASK",
 		Short: short,
@@ -81,11 +76,8 @@ func newPhaseDoneCmd(a *app, phase task.Phase, short string) *cobra.Command {
 	if phase == task.Tests {
 		cmd.Flags().StringArrayVar(&tests, "tests", nil, "the test files that were written: `FILES`, with commas between them")
 	}
-	force.register(cmd.Flags(), "go on without the attestations that are missing")
-	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
-		if req.Force, err = force.request(); err != nil {
-			return err
-		}
+	forceVar(cmd, &req.Force, "go on without the attestations that are missing")
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		for _, list := range tests {
 			req.Tests = append(req.Tests, splitList(list)...)
 		}
@@ -96,7 +88,6 @@ func newPhaseDoneCmd(a *app, phase task.Phase, short string) *cobra.Command {
 
 func newPhaseDraftCmd(a *app) *cobra.Command {
 	var verify verifyFlags
-	var force forceFlags
 	var req api.DraftRequest
 	var exitCode bool
 	cmd := &cobra.Command{
@@ -113,12 +104,9 @@ uses up its round.`,
 	cli.PolicyVar(cmd.Flags(), &req.Policy)
 	a.engineVar(cmd.Flags())
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "make the decision on a red draft the exit status")
-	force.register(cmd.Flags(), "go on without the executor's attestation")
+	forceVar(cmd, &req.Force, "go on without the executor's attestation")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
 		if req.Verify, err = verify.request(cmd.Flags()); err != nil {
-			return err
-		}
-		if req.Force, err = force.request(); err != nil {
 			return err
 		}
 		done := a.showWork("verifying " + args[0])
@@ -134,7 +122,6 @@ uses up its round.`,
 
 func newPhaseReviewCmd(a *app) *cobra.Command {
 	var f decisionFlags
-	var force forceFlags
 	cmd := &cobra.Command{
 		Use:   "review TASK --report [PLUGIN=]FILE",
 		Short: "Decide a round on its critics' reports",
@@ -145,13 +132,10 @@ carries out a decision to commit. If that will need more, review says so, and wi
 		Args: cli.OneTask,
 	}
 	f.register(a, cmd.Flags())
-	force.register(cmd.Flags(), forceReview)
+	forceVar(cmd, &f.req.Force, forceReview)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		req, err := f.request(a, e)
 		if err != nil {
-			return err
-		}
-		if req.Force, err = force.request(); err != nil {
 			return err
 		}
 		d, err := e.Review(ctx, args[0], req)
@@ -162,7 +146,6 @@ carries out a decision to commit. If that will need more, review says so, and wi
 
 func newPhaseCommitCmd(a *app) *cobra.Command {
 	var req api.CommitRequest
-	var force forceFlags
 	cmd := &cobra.Command{
 		Use:   "commit TASK",
 		Short: "Commit a task, as its review decided",
@@ -171,11 +154,8 @@ that decided to commit. If the task was ever verified, or the project has a
 verification, the verification of this round must be green.`,
 		Args: cli.OneTask,
 	}
-	force.register(cmd.Flags(), "commit although something is missing")
-	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) (err error) {
-		if req.Force, err = force.request(); err != nil {
-			return err
-		}
+	forceVar(cmd, &req.Force, "commit although something is missing")
+	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		return a.showTask(e.Commit(ctx, args[0], req))
 	})
 	return cmd

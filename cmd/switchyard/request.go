@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
@@ -125,26 +126,19 @@ func (f *verifyFlags) request(flags *pflag.FlagSet) (host.VerifyRequest, error) 
 	return f.req, nil
 }
 
-// forceFlags pass a gate for a reason, which is recorded permanently.
-type forceFlags struct {
-	force  bool
-	reason string
-}
-
-func (f *forceFlags) register(flags *pflag.FlagSet, effect string) {
-	flags.BoolVar(&f.force, "force", false, effect+"; needs --reason, and is recorded permanently")
-	flags.StringVar(&f.reason, "reason", "", "the reason: `TEXT`")
-}
-
-// request returns nil without --force.
-func (f *forceFlags) request() (*task.Force, error) {
-	switch {
-	case !f.force && f.reason != "":
-		return nil, cli.Usagef("--reason explains --force, which is missing")
-	case !f.force:
-		return nil, nil
-	default:
-		return newForce(f.reason)
+// forceVar adds --force and --reason, which pass a gate for a reason that is recorded permanently.
+// Before the command runs, it sets force if --force is given.
+func forceVar(cmd *cobra.Command, force **task.Force, effect string) {
+	given := cmd.Flags().Bool("force", false, effect+"; needs --reason, and is recorded permanently")
+	reason := cmd.Flags().String("reason", "", "the reason: `TEXT`")
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		switch {
+		case *given:
+			*force, err = newForce(*reason)
+		case *reason != "":
+			err = cli.Usagef("--reason explains --force, which is missing")
+		}
+		return err
 	}
 }
 

@@ -47,6 +47,7 @@ that cannot say which round they are about.`,
 	}
 	flags := cmd.Flags()
 	f.register(a, flags)
+	forceVar(cmd, &f.req.Force, forceReview)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
 		req, err := f.request(ctx, a, e, flags)
 		if err != nil {
@@ -70,14 +71,12 @@ that cannot say which round they are about.`,
 type roundOptions struct {
 	decisionFlags
 	verify       verifyFlags
-	force        forceFlags
 	prompt, plan string
 }
 
 func (f *roundOptions) register(a *app, flags *pflag.FlagSet) {
 	f.decisionFlags.register(a, flags)
 	f.verify.register(flags)
-	f.force.register(flags, forceReview)
 	flags.StringVar(&f.prompt, "prompt", "", "describe the task from now on: `TEXT`")
 	cli.TextVar(flags, &f.plan, "plan", "describe the task from now on by the content of `FILE`")
 	flags.BoolVar(&f.req.Spawn, "spawn", false, "spawn the critic in addition to the reports that are given")
@@ -94,9 +93,6 @@ func (f *roundOptions) request(ctx context.Context, a *app, e *host.Engine, flag
 		return req, err
 	}
 	if req.Verify, err = f.verify.request(flags); err != nil {
-		return req, err
-	}
-	if req.Force, err = f.force.request(); err != nil {
 		return req, err
 	}
 	if len(req.Reports) > 0 && !req.Spawn {

@@ -17,7 +17,6 @@ func newRouteCmd(a *app) *cobra.Command {
 	var f decisionFlags
 	var input string
 	var explain bool
-	var format cli.OutputFormat
 	claim := policies.Absent
 	cmd := &cobra.Command{
 		Use:   "route --report [PLUGIN=]FILE",
@@ -47,13 +46,10 @@ does for switchyard findings.`,
 	verifyVar(flags, &claim, "")
 	cli.TextVar(flags, &input, "input", "evaluate the policy on the input in `FILE`, - for standard input, and read no reports")
 	flags.BoolVar(&explain, "explain", false, "say why, and what would alter the decision")
-	formatVar(flags, &format)
+	a.formatVar(cmd)
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
-		if err := a.setFormat(flags, format); err != nil {
-			return err
-		}
-		if names := cli.Given(flags, "input", "explain"); findingformat.Find(string(format)) != nil && len(names) > 0 {
-			return cli.Usagef("--format %s has only findings: leave %s out", format, names[0])
+		if names := cli.Given(flags, "input", "explain"); findingformat.Find(string(a.Output)) != nil && len(names) > 0 {
+			return cli.Usagef("--format %s has only findings: leave %s out", a.Output, names[0])
 		}
 		if names := cli.Given(flags, "report", "plugin", "round", "max-rounds", "verify"); input != "" && len(names) > 0 {
 			return cli.Usagef("--input replaces reports and verification: leave %s out", names[0])
