@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/cli"
@@ -12,7 +11,9 @@ import (
 )
 
 func newRoundCmd(a *app) *cobra.Command {
-	var f roundOptions
+	var f decisionFlags
+	var verify verifyFlags
+	var prompt, plan string
 	cmd := &cobra.Command{
 		Use:   "round TASK [--report [PLUGIN=]FILE]",
 		Short: "Run a task's round and record the decision",
@@ -47,11 +48,36 @@ that cannot say which round they are about.`,
 	}
 	flags := cmd.Flags()
 	f.register(a, flags)
+	verify.register(flags)
 	forceVar(cmd, &f.req.Force, forceReview)
+	flags.StringVar(&prompt, "prompt", "", "describe the task from now on: `TEXT`")
+	cli.TextVar(flags, &plan, "plan", "describe the task from now on by the content of `FILE`")
+	flags.BoolVar(&f.req.Spawn, "spawn", false, "spawn the critic in addition to the reports that are given")
+	cli.AdapterVar(flags, &f.req.Adapter)
+	baseVar(flags, &f.req.Base)
+	flags.BoolVar(&f.req.AllowEmpty, "allow-empty", false, "spawn the critic although nothing differs from the base")
 	cmd.RunE = a.runE(func(ctx context.Context, e *host.Engine, args []string) error {
-		req, err := f.request(ctx, a, e, flags)
+		req, err := f.request(a, e)
 		if err != nil {
 			return err
+		}
+		if req.Verify, err = verify.request(flags); err != nil {
+			return err
+		}
+		switch {
+		case len(req.Reports) == 0 || req.Spawn:
+		case req.Adapter != "":
+			return cli.Usagef("--adapter is for an agent that is spawned: leave --report out, or add --spawn")
+		case req.AllowEmpty:
+			return cli.Usagef("--allow-empty is for a critic that is spawned: leave --report out, or add --spawn")
+		}
+		if err := cli.CheckExclusive(flags, "prompt", "plan"); err != nil {
+			return err
+		}
+		if flags.Changed("prompt") || plan != "" {
+			if req.Prompt, err = cli.TaskText(ctx, prompt, plan, a.project.Read); err != nil {
+				return err
+			}
 		}
 		done := a.showWork("verifying and deciding " + args[0])
 		r, err := e.Round(ctx, args[0], req)
@@ -67,53 +93,5 @@ that cannot say which round they are about.`,
 	return cmd
 }
 
-// roundOptions are the flags of round.
-type roundOptions struct {
-	decisionFlags
-	verify       verifyFlags
-	prompt, plan string
-}
-
-func (f *roundOptions) register(a *app, flags *pflag.FlagSet) {
-	f.decisionFlags.register(a, flags)
-	f.verify.register(flags)
-	flags.StringVar(&f.prompt, "prompt", "", "describe the task from now on: `TEXT`")
-	cli.TextVar(flags, &f.plan, "plan", "describe the task from now on by the content of `FILE`")
-	flags.BoolVar(&f.req.Spawn, "spawn", false, "spawn the critic in addition to the reports that are given")
-	cli.AdapterVar(flags, &f.req.Adapter)
-	baseVar(flags, &f.req.Base)
-	flags.BoolVar(&f.req.AllowEmpty, "allow-empty", false, "spawn the critic although nothing differs from the base")
-}
-
 // forceReview is the effect of --force on a round's decision.
 const forceReview = "decide without the agents' attestations that are missing"
-
-func (f *roundOptions) request(ctx context.Context, a *app, e *host.Engine, flags *pflag.FlagSet) (req host.Request, err error) {
-	if req, err = f.decisionFlags.request(a, e); err != nil {
-		return req, err
-	}
-	if req.Verify, err = f.verify.request(flags); err != nil {
-		return req, err
-	}
-	if len(req.Reports) > 0 && !req.Spawn {
-		switch {
-		case req.Adapter != "":
-			return req, cli.Usagef("--adapter is for an agent that is spawned: leave --report out, or add --spawn")
-		case req.AllowEmpty:
-			return req, cli.Usagef("--allow-empty is for a critic that is spawned: leave --report out, or add --spawn")
-		}
-	}
-	req.Prompt, err = f.taskText(ctx, a, flags)
-	return req, err
-}
-
-// taskText returns the task's text from the flags, or "" without them.
-func (f *roundOptions) taskText(ctx context.Context, a *app, flags *pflag.FlagSet) (string, error) {
-	if len(cli.Given(flags, "prompt", "plan")) == 0 {
-		return "", nil
-	}
-	if err := cli.CheckExclusive(flags, "prompt", "plan"); err != nil {
-		return "", err
-	}
-	return cli.TaskText(ctx, f.prompt, f.plan, a.project.Read)
-}
