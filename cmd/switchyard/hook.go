@@ -21,16 +21,12 @@ import (
 )
 
 func newHookCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.NewGroup(&cobra.Command{
 		Use:   "hook",
 		Short: "Keep sessions of Claude Code and Codex from ending with open findings",
 		Long: `Hook is the Stop hook of Claude Code and Codex: a session does not end while a task
 of its project has findings, or a red verification, that its agent must fix.`,
-		Args: cli.UnknownCommand,
-		RunE: cli.ShowHelp,
-	}
-	cmd.AddCommand(newHookStopCmd(a), newHookReleaseCmd(a), newHookInstallCmd(a, true), newHookInstallCmd(a, false))
-	return cmd
+	}, newHookStopCmd(a), newHookReleaseCmd(a), newHookInstallCmd(a, true), newHookInstallCmd(a, false))
 }
 
 const hookStopStatus = `

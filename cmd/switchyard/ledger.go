@@ -15,14 +15,10 @@ import (
 )
 
 func newLedgerCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.NewGroup(&cobra.Command{
 		Use:   "ledger",
 		Short: "Check, export, compact and archive the record of all decisions",
-		Args:  cli.UnknownCommand,
-		RunE:  cli.ShowHelp,
-	}
-	cmd.AddCommand(newLedgerVerifyCmd(a), newLedgerExportCmd(a), newLedgerProveCmd(a), newLedgerCompactCmd(a), newLedgerArchiveCmd(a))
-	return cmd
+	}, newLedgerVerifyCmd(a), newLedgerExportCmd(a), newLedgerProveCmd(a), newLedgerCompactCmd(a), newLedgerArchiveCmd(a))
 }
 
 func newLedgerVerifyCmd(a *app) *cobra.Command {

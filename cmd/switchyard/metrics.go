@@ -18,18 +18,14 @@ import (
 )
 
 func newMetricsCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.NewGroup(&cobra.Command{
 		Use:   "metrics",
 		Short: "Export the ledger's counters to Prometheus",
 		Long: `Metrics are read from the counters in the ledger, so they are the same in every
 process and never fall. Export them with print, as a file for node_exporter with
 textfile, to a Pushgateway with push, or to a scraper with serve. docs/metrics.md
 lists them.`,
-		Args: cli.UnknownCommand,
-		RunE: cli.ShowHelp,
-	}
-	cmd.AddCommand(newMetricsPrintCmd(a), newMetricsTextfileCmd(a), newMetricsPushCmd(a), newMetricsServeCmd(a))
-	return cmd
+	}, newMetricsPrintCmd(a), newMetricsTextfileCmd(a), newMetricsPushCmd(a), newMetricsServeCmd(a))
 }
 
 func (a *app) metrics(e *host.Engine, labels map[string]string) metrics.Project {

@@ -15,7 +15,7 @@ import (
 )
 
 func newPhaseCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.NewGroup(&cobra.Command{
 		Use:   "phase",
 		Short: "Run a round one phase at a time",
 		Long: `Phase runs a task's round step by step; switchyard round runs all steps at once.
@@ -30,10 +30,7 @@ docs/tasks.md has the whole picture.`,
   switchyard audit TASK-1 --agent np-critic --tool-use-log '[]'
   switchyard phase review TASK-1 --report report.json
   switchyard phase commit TASK-1`,
-		Args: cli.UnknownCommand,
-		RunE: cli.ShowHelp,
-	}
-	cmd.AddCommand(
+	},
 		newPhaseStartCmd(a),
 		newPhaseDoneCmd(a, task.Research, "Record that the researchers are done"),
 		newPhaseDoneCmd(a, task.Design, "Record that the architect is done"),
@@ -43,7 +40,6 @@ docs/tasks.md has the whole picture.`,
 		newPhaseCommitCmd(a),
 		newPhaseStuckCmd(a),
 	)
-	return cmd
 }
 
 func newPhaseStartCmd(a *app) *cobra.Command {

@@ -21,7 +21,7 @@ import (
 )
 
 func newPluginCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.NewGroup(&cobra.Command{
 		Use:   "plugin",
 		Short: "Inspect, test and write the plugins that read reports",
 		Long: `A plugin turns the report of one tool into findings. It is a WebAssembly module
@@ -39,10 +39,7 @@ name.`,
   switchyard plugin run auto report.json
   switchyard plugin new --lang go my-linter
   switchyard plugin test my-linter/my-linter.wasm --corpus my-linter/corpus`,
-		Args: cli.UnknownCommand,
-		RunE: cli.ShowHelp,
-	}
-	cmd.AddCommand(
+	},
 		newPluginListCmd(a),
 		newPluginInspectCmd(a),
 		newPluginRunCmd(a),
@@ -51,7 +48,6 @@ name.`,
 		newPluginNewCmd(a),
 		newPluginLockCmd(a),
 	)
-	return cmd
 }
 
 func newPluginListCmd(a *app) *cobra.Command {

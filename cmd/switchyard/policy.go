@@ -15,7 +15,7 @@ import (
 )
 
 func newPolicyCmd(a *app) *cobra.Command {
-	cmd := &cobra.Command{
+	return cli.NewGroup(&cobra.Command{
 		Use:   "policy",
 		Short: "Inspect, change and check the routing policy",
 		Long: `A policy decides where a task goes after a round. It is written in Rego;
@@ -40,10 +40,7 @@ authors can inspect one without a signature; it decides nothing.`,
   switchyard policy show
   switchyard policy new --adr "Accessibility findings go to the executor"
   switchyard policy verify policies/routing/1.4.0`,
-		Args: cli.UnknownCommand,
-		RunE: cli.ShowHelp,
-	}
-	cmd.AddCommand(
+	},
 		newPolicyListCmd(a),
 		newPolicyShowCmd(a),
 		newPolicyTestCmd(a),
@@ -57,7 +54,6 @@ authors can inspect one without a signature; it decides nothing.`,
 		newPolicyBuildCmd(a),
 		newPolicyAdoptCmd(a),
 	)
-	return cmd
 }
 
 func onePolicy() cobra.PositionalArgs { return cli.OrNothing(cli.Exactly("the POLICY")) }

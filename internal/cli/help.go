@@ -45,6 +45,13 @@ func NewHelpCmd() *cobra.Command {
 // ShowHelp runs a command that only groups others.
 func ShowHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
+// NewGroup makes cmd a command that only groups others.
+func NewGroup(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	cmd.Args, cmd.RunE = UnknownCommand, ShowHelp
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
 // Group is a group of commands in a program's help.
 type Group struct {
 	ID, Title string

@@ -119,28 +119,20 @@ func policies(s sums) []Policy {
 func days(s sums) ([]Day, error) {
 	byDay := make(map[string]*Day)
 	actions := make(map[string]counter)
-	at := func(m counters.Measure, row ledger.Counter) (*Day, error) {
-		day := row.Values[0]
-		if _, err := time.Parse(time.DateOnly, day); err != nil {
-			return nil, corrupt(m, row)
-		}
-		if byDay[day] == nil {
+	for _, m := range []counters.Measure{counters.DailyRounds(), counters.Daily()} {
+		for _, row := range s.of(m) {
+			day := row.Values[0]
+			if _, err := time.Parse(time.DateOnly, day); err != nil {
+				return nil, corrupt(m, row)
+			}
 			byDay[day], actions[day] = &Day{Day: day}, make(counter)
 		}
-		return byDay[day], nil
 	}
 	for _, row := range s.of(counters.DailyRounds()) {
-		d, err := at(counters.DailyRounds(), row)
-		if err != nil {
-			return nil, err
-		}
-		actions[d.Day].add(row.Values[1], row.Sum)
+		actions[row.Values[0]].add(row.Values[1], row.Sum)
 	}
 	for _, row := range s.of(counters.Daily()) {
-		d, err := at(counters.Daily(), row)
-		if err != nil {
-			return nil, err
-		}
+		d := byDay[row.Values[0]]
 		what := map[string]*int64{
 			counters.DaySpawns: &d.Spawns, counters.DayFallbacks: &d.Fallbacks, counters.DayMicroDollars: &d.MicroDollars,
 			counters.DayCommitted: &d.Committed, counters.DayStuck: &d.Stuck,
