@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -338,8 +339,5 @@ func compatOutput(res spawner.Result) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size == 0 {
-		size = info.Size()
-	}
-	return io.NewSectionReader(res.Stdout, at, size), nil
+	return io.NewSectionReader(res.Stdout, at, cmp.Or(size, info.Size())), nil
 }

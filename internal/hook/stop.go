@@ -3,6 +3,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,10 +100,7 @@ func Answer(ctx context.Context, limit time.Duration, decide func(context.Contex
 
 // Failed returns the answer of a hook that failed: the session ends.
 func Failed(err error) Output {
-	code := errs.CodeOf(err)
-	if code == "" {
-		code = errs.Internal
-	}
+	code := cmp.Or(errs.CodeOf(err), errs.Internal)
 	return Output{Message: textutil.Fit(fmt.Sprintf("switchyard has not checked this session [%s]: %s", code, textutil.Line(err.Error())), maxMessage)}
 }
 
