@@ -12,9 +12,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // RoundResult prints the result of a round, and the commands to type next.
@@ -203,7 +203,7 @@ func because(d api.Decision) string {
 	switch d.Reason {
 	case "no-findings":
 		words := noFindings(d)
-		if d.Input.Verify == policies.Green {
+		if d.Input.Verify == routing.Green {
 			words += " and verification is green"
 		}
 		return words
@@ -281,12 +281,12 @@ func routedWords(d api.Decision) string {
 	return words
 }
 
-func policyName(id policies.Identity) string {
+func policyName(id routing.Identity) string {
 	return fmt.Sprintf("%s %s (%s)", id.Name, id.Version, id.ADR)
 }
 
 // policyID returns a name that also distinguishes policies with the same version.
-func policyID(id policies.Identity) string {
+func policyID(id routing.Identity) string {
 	return fmt.Sprintf("%s@%s (%s)", id.Name, id.Version, shortDigest(id.Digest))
 }
 
@@ -374,9 +374,9 @@ func shortDigest(sum string) string {
 
 // The colours of words.
 var (
-	actionColors   = map[string]string{policies.Commit: green, policies.Stuck: red, "askuser": yellow, api.ActionParked: yellow, api.ActionFailed: red}
+	actionColors   = map[string]string{routing.Commit: green, routing.Stuck: red, "askuser": yellow, api.ActionParked: yellow, api.ActionFailed: red}
 	severityColors = map[finding.Severity]string{finding.Fail: red, finding.Risk: yellow}
-	verifyColors   = map[policies.Verify]string{policies.Green: green, policies.Red: red}
+	verifyColors   = map[routing.Verify]string{routing.Green: green, routing.Red: red}
 	stateColors    = map[release.State]string{release.StateEdited: red, release.StateDraft: yellow}
 	statusColors   = map[task.Status]string{task.Stuck: red, task.Waiting: yellow, task.Parked: yellow, task.Committed: green}
 )

@@ -6,8 +6,8 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // Numbers of findings that are shown; JSON has all.
@@ -21,7 +21,7 @@ const maxDeferredText = 100
 
 // bar prints the bar of a decision, unless it is all, and the facts that it follows from.
 func (p *Printer) bar(d api.Decision) {
-	if !d.Bar.Above(policies.BarAll) {
+	if !d.Bar.Above(routing.BarAll) {
 		return
 	}
 	p.Line("  %s: %s", barWords(string(d.Bar), d.BarSince), deferredWords(len(d.Deferred)))
@@ -43,7 +43,7 @@ func barWords(bar string, since int) string {
 func deferredWords(n int) string { return textutil.Count(n, "finding") + " deferred" }
 
 // barFacts returns the facts of a review that bars follow from.
-func barFacts(in policies.Input) string {
+func barFacts(in routing.Input) string {
 	words := []string{
 		fmt.Sprintf("%s, %d for the first time, %d blocking", textutil.Count(in.FindingCount, "finding"), in.FirstTimeCount, in.BlockingCount),
 		textutil.Count(in.RoundsLeft, "round") + " left",

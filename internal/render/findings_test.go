@@ -7,18 +7,18 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // TestBarOfADecision tests what is said of the reasons for a bar.
 func TestBarOfADecision(t *testing.T) {
-	saw := &policies.Input{FindingCount: 4, Facts: &policies.Facts{FirstTimeCount: 2, BlockingCount: 1, RoundsLeft: 1, ReviewsSinceLow: 2, InducedRounds: 1}}
+	saw := &routing.Input{FindingCount: 4, Facts: &routing.Facts{FirstTimeCount: 2, BlockingCount: 1, RoundsLeft: 1, ReviewsSinceLow: 2, InducedRounds: 1}}
 	for _, c := range []struct {
 		d    api.Decision
 		want string
 	}{
 		{api.Decision{}, ""},
-		{api.Decision{Bar: policies.BarAll, PolicyBar: policies.BarAll, BarInput: saw}, ""},
+		{api.Decision{Bar: routing.BarAll, PolicyBar: routing.BarAll, BarInput: saw}, ""},
 		{api.Decision{Bar: "risk", PolicyBar: "risk", BarSince: 2, BarInput: saw}, "  bar risk since round 2: 0 findings deferred\n" +
 			"    the policy saw 4 findings, 2 for the first time, 1 blocking; 1 round left; 2 reviews with more new findings than one before; 1 review whose failures the last fix caused\n"},
 		{api.Decision{Bar: "fail", PolicyBar: "risk", BarSince: 1, BarInput: saw, Deferred: make([]finding.Finding, 1)}, "  bar fail since round 1: 1 finding deferred\n" +
@@ -35,9 +35,9 @@ func TestBarOfADecision(t *testing.T) {
 
 // TestChurnOfAnyPolicy tests that a policy without a bar can have the reason churn.
 func TestChurnOfAnyPolicy(t *testing.T) {
-	for want, in := range map[string]policies.Input{
+	for want, in := range map[string]routing.Input{
 		"the policy says churn":                          {},
-		"the last fixes caused all failures of 1 review": {Facts: &policies.Facts{InducedRounds: 1}},
+		"the last fixes caused all failures of 1 review": {Facts: &routing.Facts{InducedRounds: 1}},
 	} {
 		if got := because(api.Decision{Reason: "churn", Input: in}); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -4,8 +4,8 @@ import (
 	"cmp"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // FleetList is the JSON output of the fleet's status without a task.
@@ -52,7 +52,7 @@ func fleetNext(r api.RunResult) string {
 	switch {
 	case len(r.Questions) > 0:
 		return r.Questions[0].Text
-	case r.Error != nil, r.Until != "", r.NextAction == api.ActionBlocked, r.NextAction == policies.Commit:
+	case r.Error != nil, r.Until != "", r.NextAction == api.ActionBlocked, r.NextAction == routing.Commit:
 		return taskNext(r)
 	default:
 		return r.Reason

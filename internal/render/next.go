@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // step is an action for the user and the command that follows it. Each may be "".
@@ -75,7 +75,7 @@ func afterDecision(d api.Decision) step {
 		return whenAsked(d.TaskID, d.Questions, again)
 	case d.Driven:
 		return step{now: again}
-	case d.NextAction == policies.Commit:
+	case d.NextAction == routing.Commit:
 		return step{now: "git commit: the task is done"}
 	default:
 		return toAgent(d.TaskID, d.NextAction, d.Handoff)
@@ -115,9 +115,9 @@ func afterStatus(t api.TaskStatus, handoff *string) step {
 		return step{} // The user chooses the next phase.
 	case last == nil:
 		return step{"make the draft", again}
-	case last.NextAction == policies.Commit && len(t.MissingForCommit(false)) > 0:
+	case last.NextAction == routing.Commit && len(t.MissingForCommit(false)) > 0:
 		return whenUnverified(t.TaskID)
-	case last.NextAction == policies.Commit:
+	case last.NextAction == routing.Commit:
 		return step{now: "switchyard phase commit " + t.TaskID}
 	case last.NextRound != t.Round, task.IsStuckDestination(last.NextAction, last.DestinationKind):
 		return step{"change the draft", again}

@@ -15,7 +15,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // Policy prints a policy.
@@ -51,8 +50,8 @@ func (p *Printer) Policy(s PolicyView) {
 	p.table(rows)
 }
 
-func destinationWords(d policies.Destination) string {
-	who := map[policies.Kind]string{policies.Agent: "an agent", policies.Human: "a person", policies.Terminal: "ends the loop"}
+func destinationWords(d routing.Destination) string {
+	who := map[routing.Kind]string{routing.Agent: "an agent", routing.Human: "a person", routing.Terminal: "ends the loop"}
 	words := cmp.Or(who[d.Kind], string(d.Kind))
 	if d.AdvancesRound {
 		words += ", begins a round"
@@ -98,8 +97,8 @@ func locationText(at routing.Location) string {
 
 // PolicyView is the JSON output of policy show.
 type PolicyView struct {
-	Policy policies.Identity `json:"policy"`
-	Title  string            `json:"title"`
+	Policy routing.Identity `json:"policy"`
+	Title  string           `json:"title"`
 	// Signer is the key that signed its bundle, or "".
 	Signer string `json:"signer,omitzero"`
 	// Destinations are sorted, strongest first. Destinations that no finding can have come
@@ -115,12 +114,12 @@ type PolicyView struct {
 // shownDestination is a destination with the categories that are routed to it.
 type shownDestination struct {
 	Name string `json:"name"`
-	policies.Destination
+	routing.Destination
 	Categories []string `json:"categories"`
 }
 
 // NewPolicyView converts a policy to its JSON form.
-func NewPolicyView(ctx context.Context, policy *policies.Policy) (PolicyView, error) {
+func NewPolicyView(ctx context.Context, policy *routing.Policy) (PolicyView, error) {
 	branches, err := policy.Branches(ctx, routing.DecisionRule)
 	if err != nil {
 		return PolicyView{}, err
@@ -320,12 +319,12 @@ func (p *Printer) LintFindings(all []release.Finding) {
 }
 
 // PolicyRef returns the name of a policy in a line of text.
-func PolicyRef(id policies.Identity) string { return fmt.Sprintf("%s@%s", id.Name, id.Version) }
+func PolicyRef(id routing.Identity) string { return fmt.Sprintf("%s@%s", id.Name, id.Version) }
 
 // Bundle is the JSON output of policy build.
 type Bundle struct {
-	File   string            `json:"file"`
-	Policy policies.Identity `json:"policy"`
+	File   string           `json:"file"`
+	Policy routing.Identity `json:"policy"`
 	// Revision is the revision in the bundle's manifest.
 	Revision string `json:"revision"`
 	// Digest is the file's digest, and Size its size in bytes.

@@ -10,8 +10,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // PolicyCheck prints the result of an exhaustive check: every invariant for one policy,
@@ -81,7 +81,7 @@ func (p *Printer) invariants(results []check.Result) {
 // more.
 const maxViolations = 3
 
-func (p *Printer) brokenInvariant(id policies.Identity, r check.Result) {
+func (p *Printer) brokenInvariant(id routing.Identity, r check.Result) {
 	word := p.paint(red, "BROKEN")
 	note := "no decision record can waive it"
 	switch {
@@ -134,7 +134,7 @@ func decisionWords(nextAction, reason string) string { return nextAction + " (" 
 
 // TestedPolicy is the JSON output of policy test.
 type TestedPolicy struct {
-	Policy policies.Identity `json:"policy"`
+	Policy routing.Identity `json:"policy"`
 	regotest.Report
 }
 

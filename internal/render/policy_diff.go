@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // PolicyDiff prints the changes from one policy to another.
@@ -53,7 +53,7 @@ func stepWords(s diff.Step) string {
 }
 
 // unknownCategory is the route of a category without a row in the table.
-const unknownCategory = "unknown, so " + policies.Stuck
+const unknownCategory = "unknown, so " + routing.Stuck
 
 func (p *Printer) changedRoutes(c diff.Categories) {
 	rows := newTable("CHANGE", "CATEGORY", "BEFORE", "NOW")
@@ -142,7 +142,7 @@ func (p *Printer) matrix(moved []diff.Moved) {
 }
 
 // inputWords describes a policy's input. facts describes its facts.
-func inputWords(in policies.Input, facts []string) string {
+func inputWords(in routing.Input, facts []string) string {
 	words := []string{fmt.Sprintf("round %d of %d", in.Round, in.MaxRounds), "verification " + string(in.Verify)}
 	if in.FindingCount == 0 {
 		words = append(words, "no findings")

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // RunEvent prints an event of a run in one line, or in one for each question. If several
@@ -57,7 +57,7 @@ func roundWords(v api.RoundResult) string {
 		return "no agent could be run here: " + strings.Join(v.ManualFallback.Failures, "; ")
 	}
 	words := because(v.Decision)
-	if v.NextAction == policies.Commit { // What was not checked must not go unnoticed.
+	if v.NextAction == routing.Commit { // What was not checked must not go unnoticed.
 		if v.Verification == nil {
 			words += "; verification: none"
 		}
@@ -65,7 +65,7 @@ func roundWords(v api.RoundResult) string {
 			words += "; critic: none"
 		}
 	}
-	if v.Bar.Above(policies.BarAll) {
+	if v.Bar.Above(routing.BarAll) {
 		words += "; " + barWords(string(v.Bar), v.BarSince) + ": " + deferredWords(len(v.Deferred))
 	}
 	return words
@@ -148,7 +148,7 @@ func afterRun(r api.RunResult) step {
 		again += " --verify-cmd " + ShellQuote(r.Verify)
 	}
 	switch r.NextAction {
-	case policies.Commit:
+	case routing.Commit:
 		if r.Branch == nil || r.Merge != nil {
 			return step{}
 		}
@@ -216,9 +216,9 @@ func taskNext(r api.RunResult) string {
 		return fmt.Sprintf("%s [%s]", r.Error.Message, r.Error.Code)
 	case r.NextAction == api.ActionBlocked:
 		return r.Reason
-	case r.NextAction == policies.Commit && r.Merge != nil:
+	case r.NextAction == routing.Commit && r.Merge != nil:
 		return mergeWords(*r.Merge)
-	case r.NextAction == policies.Commit:
+	case r.NextAction == routing.Commit:
 		return commitWords(r.Commit, r.Subject)
 	case r.NextAction == api.ActionStuck:
 		return cmp.Or(r.Reason, "stuck") + ": switchyard explain " + r.TaskID

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // TestCommitWithoutSubject tests that a line does not end with spaces if the subject of
 // the commit is not known, as for a task of a fleet that had ended before.
 func TestCommitWithoutSubject(t *testing.T) {
-	r := api.RunResult{TaskID: "T", NextAction: policies.Commit, Commit: "0123456789abcdef", Branch: &task.Branch{Name: "b"}}
+	r := api.RunResult{TaskID: "T", NextAction: routing.Commit, Commit: "0123456789abcdef", Branch: &task.Branch{Name: "b"}}
 	var out bytes.Buffer
 	(&Printer{w: &out}).RunEnded(r)
 	if want := "T  ended  commit, 0123456789ab\n"; out.String() != want {
@@ -46,7 +46,7 @@ func TestCommitUnchecked(t *testing.T) {
 		{[]api.Report{{Command: "lint"}}, &api.Verification{}, "; critic: none"},
 		{[]api.Report{{}}, &api.Verification{}, ""},
 	} {
-		d := api.Decision{NextAction: policies.Commit, Reports: c.reports, Verification: c.verification}
+		d := api.Decision{NextAction: routing.Commit, Reports: c.reports, Verification: c.verification}
 		if got := roundWords(api.RoundResult{Decision: d}); got != because(d)+c.want {
 			t.Errorf("got %q, want %q at its end", got, c.want)
 		}

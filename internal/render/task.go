@@ -8,10 +8,10 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // Task prints one task.
@@ -290,7 +290,7 @@ func (p *Printer) verification(v api.Verification) {
 	}
 	p.Line("verification is %s: %s", p.paint(verifyColors[v.Outcome], string(v.Outcome)), how)
 	p.lineIf(v.Output != "", "  output: %s (%s)", v.Output, Size(v.OutputBytes))
-	if v.Outcome == policies.Red && v.Excerpt != "" {
+	if v.Outcome == routing.Red && v.Excerpt != "" {
 		p.block(v.Excerpt)
 	}
 }
