@@ -76,12 +76,13 @@ func (p *Program) Run(ctx context.Context, root *cobra.Command, args []string) i
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		plainUsages(root)
 	}
-	// For the help of a command that does not exist, cobra shows the help of its group and succeeds.
+	// For the help of a command that does not exist, cobra shows the help of its group and succeeds,
+	// as it does for one that exists but follows --help.
 	var unknown error
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if cmd.HasSubCommands() {
-			unknown = cmd.ValidateArgs(cmd.Flags().Args())
+		if named, rest, _ := cmd.Find(cmd.Flags().Args()); named == cmd && cmd.HasSubCommands() {
+			unknown = cmd.ValidateArgs(rest)
 		}
 		if unknown == nil {
 			help(cmd, args)
