@@ -145,7 +145,11 @@ func (p *Printer) branch(b *task.Branch, m *task.Merge) {
 func afterRun(r api.RunResult) step {
 	again := continuing(r.TaskID, true)
 	if r.Verify != "" {
-		again += " --verify-cmd " + ShellQuote(r.Verify)
+		command := ShellQuote(r.Verify)
+		if textutil.Line(command) != command { // Shown in one line, it would be another command.
+			command = "CMD"
+		}
+		again += " --verify-cmd " + command
 	}
 	switch r.NextAction {
 	case routing.Commit:
