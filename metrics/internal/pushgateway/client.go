@@ -41,9 +41,7 @@ type client struct {
 func newClient(ctx context.Context, to Target, o Options) *client {
 	transport := o.transport
 	if transport == nil {
-		own := http.DefaultTransport.(*http.Transport).Clone()
-		own.MaxResponseHeaderBytes = maxHeader
-		transport = own
+		transport = &http.Transport{Proxy: http.ProxyFromEnvironment, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeader}
 	}
 	return &client{
 		ctx: ctx, to: to, agent: o.UserAgent, timeout: o.Timeout / 2,

@@ -172,6 +172,18 @@ func TestDeleteRemovesTheGroup(t *testing.T) {
 	}
 }
 
+// TestTheProgramHasItsOwnTransport pushes from a program that has replaced the default transport,
+// as tracing does.
+func TestTheProgramHasItsOwnTransport(t *testing.T) {
+	before := http.DefaultTransport
+	defer func() { http.DefaultTransport = before }()
+	http.DefaultTransport = carrier(func(*http.Request) (*http.Response, error) { return nil, errors.New("not for pushes") })
+	g := newGateway(t, answer(202, ""))
+	if _, err := pushgateway.Delete(t.Context(), target(t, g.URL), pushgateway.Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWhatIsRefusedIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
