@@ -152,6 +152,9 @@ func readHead(ctx context.Context, tx *sql.Tx, task string) (Head, error) {
 	if err != nil || !found {
 		return Head{}, err
 	}
+	if h.N < 1 { // Callers take 0 for a task without events.
+		return Head{}, corrupt("the head of task %s is event %d", task, h.N)
+	}
 	return h, nil
 }
 

@@ -141,6 +141,18 @@ func TestAppendToATaskWhoseHeadIsGoneIsRefused(t *testing.T) {
 	wantCode(t, err, errs.LedgerCorrupt)
 }
 
+func TestHeadsOfNoEventAreRefused(t *testing.T) {
+	for _, n := range []string{"0", "-1"} {
+		dir := fill(t)
+		edit(t, dir, `UPDATE tasks SET n = `+n+` WHERE task = 'b'`)
+		l := open(t, dir)
+		_, err := l.Head(t.Context(), "b")
+		wantCode(t, err, errs.LedgerCorrupt)
+		_, err = l.Append(t.Context(), "b", 0, clock(9), "note", []byte(`{}`))
+		wantCode(t, err, errs.LedgerCorrupt)
+	}
+}
+
 func TestReportsAreBounded(t *testing.T) {
 	dir := state(t)
 	l := open(t, dir)
