@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"time"
@@ -96,11 +97,16 @@ hash covers it; docs/ledger.md says how to check a chain.`,
 		Args: cli.NoArgs,
 		RunE: a.runE(func(ctx context.Context, e *host.Engine, _ []string) error {
 			return a.Write(func(w io.Writer) error {
+				var line bytes.Buffer
 				for event, err := range e.Events(ctx) {
-					if err == nil {
-						err = render.JSONLine(w, event)
-					}
 					if err != nil {
+						return err
+					}
+					if err := render.JSONLine(&line, event); err != nil {
+						return errs.New(errs.LedgerTampered, "event %d of task %s cannot be printed: %w", event.N, event.Task, err).
+							With("task", event.Task)
+					}
+					if _, err := line.WriteTo(w); err != nil {
 						return err
 					}
 				}
