@@ -304,6 +304,22 @@ func TestRunGoesOnWithoutItsAnswer(t *testing.T) {
 	}
 }
 
+// TestRunGoesOnIfAnsweredAtItsEnd checks a question that another command answers as soon as the
+// run has shown it, while the run ends because of it.
+func TestRunGoesOnIfAnsweredAtItsEnd(t *testing.T) {
+	t.Parallel()
+	s := newRunSite(t, once, roles{"executor": {fakeagent.Edits()}, "critic": {found("question-to-user"), fakeagent.Clean()}, "build-fixer": {fakeagent.Edits()}})
+	r, err := s.engine(t).Run(t.Context(), "T", api.RunRequest{Prompt: runPrompt, Observe: func(ev api.RunEvent) {
+		if ev.Event == api.RunAsked {
+			s.answer(t, host.AnswerRequest{Text: "Yes, please."})
+		}
+	}})
+	if err != nil || r.NextAction != "commit" {
+		t.Fatalf("the run ends with %s, %v", r.NextAction, err)
+	}
+	s.committed(t, 2)
+}
+
 // TestRunEndsWhateverAgentsSay repeats findings forever. A cap ends each loop.
 func TestRunEndsWhateverAgentsSay(t *testing.T) {
 	sequential(t)

@@ -48,8 +48,15 @@ func New(p *core.Project, rounds *round.Engine) *Engine { return &Engine{p, roun
 // and of Round.
 func (e *Engine) Run(ctx context.Context, id string, req api.RunRequest) (api.RunResult, error) {
 	d := &driver{Engine: e, id: id, req: req}
-	err := tasktx.RecordFailure(ctx, e.project, id, d.run(ctx))
-	return d.result(context.WithoutCancel(ctx), err != nil), err
+	for {
+		err := tasktx.RecordFailure(ctx, e.project, id, d.run(ctx))
+		r := d.result(context.WithoutCancel(ctx), err != nil)
+		if err != nil || r.NextAction != api.ActionFailed {
+			return r, err
+		}
+		// The run had ended, and then another command answered or resumed the task.
+		d.triedMerge, d.pushed = false, false
+	}
 }
 
 type driver struct {
