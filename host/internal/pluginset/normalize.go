@@ -88,16 +88,23 @@ func (r *Resolver) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Re
 }
 
 // redactAll removes the secrets that a critic quotes, before a finding is identified, stored or
-// shown to the next agent, and those in the reasons of skipped items. The report itself stays as
-// it is.
+// shown to the next agent, and those in the reasons of skipped items. Names of files stay, because
+// readers look for the files, and so does the report itself.
 func redactAll(r plugins.Result) {
 	for i := range r.Skipped {
 		r.Skipped[i].Reason = redact.Text(r.Skipped[i].Reason)
 	}
+	for i := range r.Unmapped {
+		r.Unmapped[i].Rule = redact.Text(r.Unmapped[i].Rule)
+	}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		f.Remediation = redact.Text(f.Remediation)
+		f.Critic, f.Category, f.Remediation = redact.Text(f.Critic), redact.Text(f.Category), redact.Text(f.Remediation)
+		for j := range f.ConfirmedBy {
+			f.ConfirmedBy[j] = redact.Text(f.ConfirmedBy[j])
+		}
 		for j := range f.Sources {
+			f.Sources[j].Critic = redact.Text(f.Sources[j].Critic)
 			raw := &f.Sources[j].Raw
 			text := redact.Text(string(*raw))
 			if text == string(*raw) {
