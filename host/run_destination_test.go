@@ -37,11 +37,11 @@ func securitySite(t *testing.T, advances bool, agents roles) *runSite {
 // of its name, in the profile of its definition.
 func TestRunRunsTheAgentOfADestination(t *testing.T) {
 	t.Parallel()
-	advice := "Hash the password first."
+	advice, secret := "Hash the password first.", strings.Join([]string{"ghp", "0123456789abcdefghij"}, "_")
 	t.Run("readonly", func(t *testing.T) {
 		t.Parallel()
 		s := securitySite(t, true, roles{
-			"executor": {fakeagent.Edits()}, "critic": {found("style"), fakeagent.Clean()}, "security": {says(advice)}, "build-fixer": {fakeagent.Edits()},
+			"executor": {fakeagent.Edits()}, "critic": {found("style"), fakeagent.Clean()}, "security": {says(advice + " " + secret)}, "build-fixer": {fakeagent.Edits()},
 		})
 		s.define(t, "security", "")
 		s.ends(t, api.RunRequest{}, "commit", "")
@@ -50,8 +50,8 @@ func TestRunRunsTheAgentOfADestination(t *testing.T) {
 		if text := s.prompts(t, "security", 2); !strings.Contains(text, wrong().Remediation) || !strings.Contains(text, runPrompt) {
 			t.Errorf("security does not see the finding and the task:\n%s", text)
 		}
-		if text := s.prompts(t, "build-fixer", 2); !strings.Contains(text, advice) {
-			t.Errorf("the next executor does not see the advice:\n%s", text)
+		if text := s.prompts(t, "build-fixer", 2); !strings.Contains(text, advice+" [REDACTED:github-token]") {
+			t.Errorf("the next executor does not see the advice without the secret:\n%s", text)
 		}
 	})
 	t.Run("readonly, the round stays", func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/redact"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
@@ -282,8 +283,8 @@ func (rec *Recorder) AddRuns(o spawner.Outcome) {
 	}
 }
 
-// FinalText returns the final message of an agent.
-func FinalText(res spawner.Result) []byte { return []byte(res.Output.Text) }
+// FinalText returns the final message of an agent, without secrets.
+func FinalText(res spawner.Result) []byte { return []byte(redact.Text(res.Output.Text)) }
 
 // ReportPath returns the path of the report of a run, relative to the project's root, with
 // slashes.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/jsonscan"
+	"github.com/switchyard-dev/switchyard/internal/redact"
 )
 
 // The limits of an answer, in bytes except for maxChoices.
@@ -34,7 +35,7 @@ type Answer struct {
 
 // Parse parses the answer in a plan-checker's final message: an object with the member plan or
 // question, alone, in a code fence or in prose. It may be repeated, but two different answers
-// are invalid. Other members, such as a summary, are ignored.
+// are invalid. Other members, such as a summary, are ignored. Secrets are removed.
 //
 // # Errors
 //
@@ -45,7 +46,7 @@ func Parse(text string) (Answer, error) {
 		return Answer{}, invalid("%w", err)
 	}
 	var a Answer
-	if err := json.Unmarshal(object, &a); err != nil {
+	if err := json.Unmarshal(object, &a, redact.Strings()); err != nil {
 		return Answer{}, invalid("the answer has a key twice, is not UTF-8, or has a value of the wrong type").Because(err)
 	}
 	a.Plan, a.Question = strings.TrimSpace(a.Plan), strings.TrimSpace(a.Question)

@@ -40,6 +40,18 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestParseRemovesSecrets(t *testing.T) {
+	secret, mark := strings.Join([]string{"ghp", "0123456789abcdefghij"}, "_"), "[REDACTED:github-token]"
+	for text, want := range map[string]plan.Answer{
+		`{"plan": "Use SECRET."}`: {Plan: "Use " + mark + "."},
+		`{"question": "Use SECRET?", "choices": ["SECRET", "b"], "default": "SECRET"}`: {Question: "Use " + mark + "?", Choices: []string{mark, "b"}, Default: mark},
+	} {
+		if got, err := plan.Parse(strings.ReplaceAll(text, "SECRET", secret)); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	choices := strings.Repeat(`"a", `, 10)
 	for name, text := range map[string]string{

@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/jsonscan"
+	"github.com/switchyard-dev/switchyard/internal/redact"
 )
 
 // answerKey is the member that identifies an answer.
@@ -17,7 +18,7 @@ const answerKey = "decisions"
 // Parse parses the answer in a researcher's final message: an object with the member
 // decisions, alone, in a code fence or in prose. It may be repeated, but two different answers
 // are invalid. A level is low, medium, high or critical, or missing; a provenance other than
-// [VERIFIED] and [CITED] is [ASSUMED]; a missing list is empty.
+// [VERIFIED] and [CITED] is [ASSUMED]; a missing list is empty. Secrets are removed.
 //
 // # Errors
 //
@@ -28,7 +29,7 @@ func Parse(text string) (*Output, error) {
 		return nil, invalid("%w", err)
 	}
 	var out Output
-	if err := json.Unmarshal(answer, &out); err != nil {
+	if err := json.Unmarshal(answer, &out, redact.Strings()); err != nil {
 		return nil, invalid("the answer has a key twice, is not UTF-8, or has a value of the wrong type").Because(err)
 	}
 	if err := out.check(); err != nil {

@@ -43,6 +43,17 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestParseRemovesSecrets(t *testing.T) {
+	secret := strings.Join([]string{"ghp", "0123456789abcdefghij"}, "_")
+	got, err := research.Parse(strings.NewReplacer("Use a queue", "Use "+secret, "outbox", secret).Replace(answer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := got.Decisions[0].Text + ", " + got.Patterns[0].Text; text != "Use [REDACTED:github-token], [REDACTED:github-token]" {
+		t.Errorf("it has %q", text)
+	}
+}
+
 func TestParseWithoutMuch(t *testing.T) {
 	for _, text := range []string{
 		`{"decisions": []}`,
