@@ -61,12 +61,13 @@ var verbatim = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.Preser
 //
 // # Errors
 //
-// policy-key-invalid, file-too-large if it would have more than MaxProof bytes, and errors of w.
+// policy-key-invalid, ledger-tampered, file-too-large if it would have more than MaxProof bytes, and
+// errors of w.
 func Write(w io.Writer, r Statement, key *bundle.Key) error {
 	r.Format = format
 	text, err := json.Marshal(r, json.Deterministic(true), verbatim)
-	if err != nil {
-		return err
+	if err != nil { // Only the body of an event can be no JSON.
+		return errs.New(errs.LedgerTampered, "the events of task %s cannot be printed: %w", r.Task, err).With("task", r.Task)
 	}
 	f := Proof[jsontext.Value]{Statement: text}
 	if key != nil {

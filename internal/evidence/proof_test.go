@@ -63,6 +63,15 @@ func TestAProofKeepsTheTextOfEvents(t *testing.T) {
 	}
 }
 
+func TestAProofOfNoJSONIsNotWritten(t *testing.T) {
+	r := record()
+	r.Policies = chain(evidence.PolicyChain, 1, `{"p":`)
+	var text bytes.Buffer
+	if err := evidence.Write(&text, r, nil); errs.CodeOf(err) != errs.LedgerTampered || text.Len() > 0 {
+		t.Errorf("it writes %d bytes, %v", text.Len(), err)
+	}
+}
+
 func TestProofsThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*evidence.Statement)
