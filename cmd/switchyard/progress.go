@@ -71,7 +71,7 @@ func (p *progress) update(at spawner.Progress) {
 		p.printLine("%s runs%s", agentName(at), attempt)
 	case at.Phase == spawner.Ended && at.Outcome != "":
 		ended := at.Outcome
-		if at.Reason != "" {
+		if at.Reason != "" && at.Reason != at.Outcome {
 			ended += ", " + at.Reason
 		}
 		if at.Tokens > 0 {
