@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/spawner"
 )
 
 // TestVerificationOfAChangingTree: a green verification counts for the tree that was verified.
@@ -63,5 +64,19 @@ func TestReportsOfAChangingTree(t *testing.T) {
 				t.Errorf("the round says %v, want %q", err, c.code)
 			}
 		})
+	}
+}
+
+// TestReportCommandIsShown: whoever waits for a slow linter sees its command and its time limit.
+func TestReportCommandIsShown(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "reports:\n- {run: cat clean.json, timeout: 1m}\n", fakeagent.Clean())
+	s.write(t, "clean.json", clean)
+	var seen []spawner.Progress
+	if _, err := s.observed(t, func(p spawner.Progress) { seen = append(seen, p) }).Round(t.Context(), "T", host.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 2 || seen[0].Agent != "report cat clean.json" || seen[0].Limit != time.Minute || seen[0].Task != "T" || seen[1].Phase != spawner.Ended {
+		t.Errorf("shown are %+v", seen)
 	}
 }

@@ -41,8 +41,8 @@ type Options struct {
 	Worktree string
 	// Engine evaluates policies; "" means the default.
 	Engine policies.Engine
-	// Observe receives the progress of agents, and of verifications, which have no
-	// adapter. It may be nil, and may be called concurrently.
+	// Observe receives the progress of agents, and of verifications and commands for reports,
+	// which have no adapter. It may be nil, and may be called concurrently.
 	Observe func(spawner.Progress)
 	// Warn receives errors that do not fail the command. It may be nil, and may be called
 	// concurrently.

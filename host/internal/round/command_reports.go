@@ -32,6 +32,10 @@ import (
 // of its log, and at most maxReportWords characters.
 const maxReportErrors, maxReportLines, maxReportWords = 4 << 10, 3, 300
 
+// maxShown is how much of a running command is shown, in code points: a terminal of 80 columns
+// has room for its time too.
+const maxShown = 40
+
 // checkMayReport rejects report commands that are nested or not trusted.
 func checkMayReport(tx *tasktx.Tx, config project.Config) error {
 	switch {
@@ -150,6 +154,7 @@ func (rr *roundRunner) runReport(ctx context.Context, command project.ReportComm
 		return r, err
 	}
 	defer rr.tx.Project.Release(held)
+	defer verification.Show(rr.tx, "report "+textutil.Clip(command.Run, maxShown), command.Timeout)()
 	run.Timeout, run.OutputLimit = command.Timeout, 2*document.Limits{Bytes: rr.config.Limits.Report}.WithDefaults().Bytes
 	if r.result, err = run.RunOnce(ctx, r.output, r.errors); err != nil {
 		return r, err

@@ -205,6 +205,17 @@ func Prepare(ctx context.Context, tx *tasktx.Tx, line, run string) (verifycmd.Co
 	}, held, err
 }
 
+// Show shows that a command of the task runs, until end is called. Without an adapter, it does
+// not appear as an agent.
+func Show(tx *tasktx.Tx, name string, limit time.Duration) (end func()) {
+	at := spawner.Progress{Phase: spawner.Running, Agent: name, Run: name + " of " + tx.ID, Task: tx.ID, Since: tx.Project.Now(), Limit: limit}
+	tx.Project.Observe(at)
+	return func() {
+		at.Phase = spawner.Ended
+		tx.Project.Observe(at)
+	}
+}
+
 // Run runs a verification in a directory.
 func Run(ctx context.Context, tx *tasktx.Tx, config project.Config, v project.Verify, dir string) (api.Verification, error) {
 	command, held, err := Prepare(ctx, tx, v.Command, "verification")
@@ -220,13 +231,7 @@ func Run(ctx context.Context, tx *tasktx.Tx, config project.Config, v project.Ve
 		}
 		defer end()
 	}
-	// Without an adapter, it does not appear as an agent.
-	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification of " + tx.ID, Task: tx.ID, Since: tx.Project.Now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
-	tx.Project.Observe(at)
-	defer func() {
-		at.Phase = spawner.Ended
-		tx.Project.Observe(at)
-	}()
+	defer Show(tx, "verification", time.Duration(v.Runs)*cmp.Or(v.Timeout, verifycmd.DefaultTimeout))()
 	outcome, err := verifycmd.Run(ctx, verifycmd.Plan{Command: command, Runs: v.Runs, Root: tx.Project.Root, Task: tx.ID, Round: max(tx.Status.Round, 1)})
 	if err != nil {
 		return api.Verification{}, err
