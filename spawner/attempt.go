@@ -294,7 +294,7 @@ func (a *attempt) runProcess(ctx context.Context, inv adapter.Invocation) proces
 	w := &outputWatcher{
 		stdout: a.stdout, reader: reader, maxTokens: a.job.Tokens, now: a.Now,
 		progress: func(p adapter.Progress) {
-			a.observe(Progress{Phase: Running, Since: r.start, Limit: a.at.Timeout, Tokens: p.Tokens, Tools: p.Tools, Tool: excerpt(p.Tool)})
+			a.observe(Progress{Phase: Running, Since: r.start, Limit: a.at.Timeout, Tokens: p.Tokens, Tools: p.Tools, Tool: excerpt(p.Tool), Note: excerpt(p.Note)})
 		},
 	}
 	a.observe(Progress{Phase: Running, Since: r.start, Limit: a.at.Timeout})

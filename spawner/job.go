@@ -162,8 +162,9 @@ type Progress struct {
 	// Tokens counts the tokens used so far, 0 if unknown, and Tools the uses of tools.
 	Tokens int64
 	Tools  int
-	// Task is the agent's task, and Tool the last tool that it used. Both may be "".
-	Task, Tool string
+	// Task is the agent's task, Tool the last tool that it used, and Note its last warning since
+	// then. Each may be "".
+	Task, Tool, Note string
 	// Outcome, Reason and Took are set in the phase Ended, unless an error prevented the start,
 	// Reason and Pause in Retrying.
 	Outcome, Reason string

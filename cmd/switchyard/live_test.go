@@ -69,13 +69,13 @@ func TestProgressLines(t *testing.T) {
 	var p progress
 	for _, at := range []spawner.Progress{
 		{Phase: spawner.Running, Agent: "critic", Adapter: "codex", Run: "a", Since: now.Add(-time.Second), Task: "T-2", Tokens: 12, Tool: "Bash"},
-		{Phase: spawner.Running, Agent: "executor", Adapter: "claude", Run: "b", Since: now.Add(-time.Minute), Limit: 30 * time.Minute, Task: "T-1", Tool: "Edit"},
+		{Phase: spawner.Running, Agent: "executor", Adapter: "claude", Run: "b", Since: now.Add(-time.Minute), Limit: 30 * time.Minute, Task: "T-1", Tool: "Edit", Note: "Reconnecting"},
 		{Phase: spawner.Queued, Agent: "critic", Adapter: "claude", Run: "c", Since: now, Task: "T-3"},
 		{Phase: spawner.Running, Agent: "verification", Run: "d", Since: now, Task: "T-4"},
 	} {
 		p.update(at)
 	}
-	want := []string{"executor (claude) 60 s of 30 min, Edit", "critic (codex) 1 s, 12 tokens, Bash", "critic waits for a slot, 0 s", "verification 0 s"}
+	want := []string{"executor (claude) 60 s of 30 min, Edit, Reconnecting", "critic (codex) 1 s, 12 tokens, Bash", "critic waits for a slot, 0 s", "verification 0 s"}
 	if got := p.lines(now); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, want %q", got, want)
 	}

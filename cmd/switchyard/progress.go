@@ -102,8 +102,10 @@ func (p *progress) lines(now time.Time) []string {
 		case at.Tokens > 0:
 			text += fmt.Sprintf(", %d tokens", at.Tokens)
 		}
-		if at.Tool != "" {
-			text += ", " + at.Tool
+		for _, word := range []string{at.Tool, at.Note} {
+			if word != "" {
+				text += ", " + word
+			}
 		}
 		if p.tasks && at.Task != "" {
 			text = at.Task + "  " + text

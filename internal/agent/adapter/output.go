@@ -69,6 +69,8 @@ type Progress struct {
 	// Tools counts uses of tools. Tool is the CLI's name of the last one, "" before the first.
 	Tools int
 	Tool  string
+	// Note is the last warning since then, such as that it cannot connect.
+	Note string
 	// Done is set after an event that ends a run. More events may follow.
 	Done bool
 }

@@ -37,7 +37,7 @@ type Reader struct {
 	result, model, session          *texts
 	in, out, cached, cost, progress *numbers
 	tools                           []ToolUse
-	lastTool                        string
+	lastTool, lastNote              string
 	toolCount, events, ends         int
 	atEnd, atResult                 int // documents.skipped at the last end, and where the text of the result begins
 	denials, warnings               []string
@@ -87,7 +87,10 @@ func (r *Reader) event(e event) {
 		r.tool(name)
 	}
 	r.denials = appendUpTo(r.denials, MaxTools, maxToolName, allOf(r.spec.Denials, e))
-	r.warnings = appendUpTo(r.warnings, maxWarnings, maxWarning, allOf(r.spec.Notes, e))
+	if notes := allOf(r.spec.Notes, e); len(notes) > 0 {
+		r.lastNote = excerpt(notes[len(notes)-1], maxWarning)
+		r.warnings = appendUpTo(r.warnings, maxWarnings, maxWarning, notes)
+	}
 	r.fail(e, false)
 	for i, rule := range r.spec.Resets {
 		if found := rule.Path.scalars(e); len(found) > 0 && rule.Where.holds(e) {
@@ -112,7 +115,7 @@ func allOf(rules []rule, e event) (found []string) {
 
 func (r *Reader) tool(name string) {
 	name = excerpt(name, maxToolName)
-	r.lastTool = name
+	r.lastTool, r.lastNote = name, ""
 	if r.toolCount++; r.toolCount > MaxTools {
 		return
 	}
@@ -142,7 +145,7 @@ func (r *Reader) fail(e event, errors bool) {
 }
 
 func (r *Reader) Progress() Progress {
-	p := Progress{Tools: r.toolCount, Tool: r.lastTool, Done: r.ends > 0}
+	p := Progress{Tools: r.toolCount, Tool: r.lastTool, Note: r.lastNote, Done: r.ends > 0}
 	in, out := r.in.whole(), r.out.whole()
 	if in != nil && out != nil {
 		p.Tokens = *in + *out

@@ -377,12 +377,18 @@ func TestProgressCountsOnTheWay(t *testing.T) {
 	if p := r.Progress(); p != (adapter.Progress{Tokens: 232, Tools: 2, Tool: "Read"}) {
 		t.Errorf("on the way %+v", p)
 	}
+	// A warning is over once the agent works again.
+	write(`{"type":"system","subtype":"api_retry","error":"overloaded"}`)
+	if p := r.Progress(); p != (adapter.Progress{Tokens: 232, Tools: 2, Tool: "Read", Note: "overloaded"}) {
+		t.Errorf("with a warning %+v", p)
+	}
+	write(say("m2", `{"type":"tool_use","name":"Read"}`))
 	write(`{"type":"result","is_error":false,"result":"x","modelUsage":{"m":{"inputTokens":200,"cacheReadInputTokens":20,"cacheCreationInputTokens":10,"outputTokens":70}}}`)
-	if p := r.Progress(); p != (adapter.Progress{Tokens: 300, Tools: 2, Tool: "Read", Done: true}) {
+	if p := r.Progress(); p != (adapter.Progress{Tokens: 300, Tools: 3, Tool: "Read", Done: true}) {
 		t.Errorf("at the end %+v", p)
 	}
 	o := r.Finish(adapter.Ended{})
-	if want := []adapter.ToolUse{{Name: "WebSearch", Search: true}, {Name: "Read"}}; !reflect.DeepEqual(o.Tools, want) {
+	if want := []adapter.ToolUse{{Name: "WebSearch", Search: true}, {Name: "Read"}, {Name: "Read"}}; !reflect.DeepEqual(o.Tools, want) {
 		t.Errorf("tools %v", o.Tools)
 	}
 	if *o.Tokens.In != 230 || *o.Tokens.Cached != 20 {
