@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/docs"
 	"github.com/switchyard-dev/switchyard/internal/cli"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
 
@@ -49,11 +50,11 @@ func documentedCodes(t *testing.T) (codes []documentedCode, problems map[string]
 func TestHintFor(t *testing.T) {
 	codes, _ := documentedCodes(t)
 	for _, c := range codes {
-		if got := cli.HintFor(errs.Code(c.code)); got != c.hint {
+		if got := render.HintFor(errs.Code(c.code)); got != c.hint {
 			t.Errorf("the hint of %s is %q, want %q", c.code, got, c.hint)
 		}
 	}
-	if got := cli.HintFor("of-a-plugin"); got != "" {
+	if got := render.HintFor("of-a-plugin"); got != "" {
 		t.Errorf("an unknown code has the hint %q", got)
 	}
 }

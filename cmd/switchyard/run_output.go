@@ -72,7 +72,7 @@ func (o *runOutput) writeTable(results []api.RunResult) error {
 // resultEvent returns the last event of a task.
 func (o *runOutput) resultEvent(r api.RunResult) api.RunEvent {
 	if r.Error != nil && r.Error.Hint == "" {
-		r.Error = r.Error.WithHint(cli.HintFor(r.Error.Code))
+		r.Error = r.Error.WithHint(render.HintFor(r.Error.Code))
 	}
 	return api.RunEvent{TaskID: r.TaskID, Event: api.RunEnded, At: time.Now().UTC().Format(time.RFC3339), Round: r.Round, Result: &r}
 }

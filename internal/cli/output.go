@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/docs"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/render"
 )
@@ -73,17 +72,9 @@ func Typed(err error) *errs.Error {
 	if !ok {
 		f = errs.New(errs.Internal, "%w", err)
 	}
-	e := f.WithHint(cmp.Or(f.Hint, HintFor(f.Code)))
+	e := f.WithHint(cmp.Or(f.Hint, render.HintFor(f.Code)))
 	e.Message = err.Error()
 	return e
-}
-
-// HintFor returns the hint of docs/errors.md for a code, or "".
-func HintFor(code errs.Code) string {
-	_, row, _ := strings.Cut(docs.Errors, "\n| `"+string(code)+"` | ")
-	row, _, _ = strings.Cut(row, "\n")
-	_, hint, _ := strings.Cut(row, " | ")
-	return strings.TrimRight(hint, " |\r")
 }
 
 // WantsJSON reports whether an invalid command line selects JSON. pflag stops at the

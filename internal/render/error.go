@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/docs"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -24,6 +25,20 @@ func (p *Printer) Error(program string, e *errs.Error) {
 		p.Line("  %s", line)
 	}
 	p.lineIf(e.Hint != "", "hint: %s", e.Hint)
+}
+
+// HintFor returns the hint of docs/errors.md for a code, or "".
+func HintFor(code errs.Code) string {
+	_, row, _ := strings.Cut(docs.Errors, "\n| `"+string(code)+"` | ")
+	row, _, _ = strings.Cut(row, "\n")
+	_, hint, _ := strings.Cut(row, " | ")
+	return strings.TrimRight(hint, " |\r")
+}
+
+// hintOfProblem prints the hint of a problem that a list names with its code.
+func (p *Printer) hintOfProblem(code errs.Code) {
+	hint := HintFor(code)
+	p.lineIf(hint != "", "  hint: %s", hint)
 }
 
 // pluginOf returns the plugin that an error is about, or "" if the message names it.

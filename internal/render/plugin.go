@@ -39,6 +39,7 @@ func (p *Printer) PluginList(all api.PluginInventory) {
 	for _, pl := range all.Plugins {
 		if pl.Problem != nil {
 			p.Line("%s: %s [%s]", p.paint(red, "broken"), pl.Problem.Message, pl.Problem.Code)
+			p.hintOfProblem(pl.Problem.Code)
 		}
 	}
 }

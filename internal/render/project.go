@@ -141,6 +141,9 @@ func (p *Printer) Health(h api.Health) {
 		for _, problem := range c.Problems {
 			p.Line("  %s", problem)
 		}
+		if !c.Unused {
+			p.hintOfProblem(c.Code)
+		}
 	}
 	rows := newTable("ADAPTER", "STATE", "VERSION", "TESTED", "PROGRAM")
 	for _, ad := range h.Adapters {

@@ -119,7 +119,7 @@ func (a *app) printChange(t fleetTask, before flow.Position, several bool) error
 	}
 	if t.ended() && (several || result.Error == nil) { // A single task's error goes to standard error.
 		if result.Error != nil && result.Error.Hint == "" {
-			result.Error = result.Error.WithHint(cli.HintFor(result.Error.Code))
+			result.Error = result.Error.WithHint(render.HintFor(result.Error.Code))
 		}
 		add(api.RunEvent{Event: api.RunEnded, Result: &result})
 	}
