@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -82,11 +83,13 @@ func (c *comparison) since(base string, now *Snapshot) (paths []string, known bo
 	}
 	paths = slices.Clone(c.paths)
 	for _, change := range Compare(c.shot, now) {
-		if change.Area == Records {
+		switch {
+		case change.Area == Records || strings.Contains(change.entry, inStage):
 			return nil, false
-		}
-		if change.Kind != Git {
+		case change.Kind != Git:
 			paths = append(paths, change.Path)
+		case change.entry != "": // Git commits a submodule, and what is not checked out, as the index has it.
+			paths = append(paths, change.entry)
 		}
 	}
 	slices.Sort(paths)

@@ -44,6 +44,8 @@ type Change struct {
 	// rounds is written or added, or changes are staged or committed. Other changes may remove
 	// files, run a program, or affect later rounds.
 	Ordinary bool
+
+	entry string // the path of an entry of the outermost index, "" for other changes
 }
 
 // Compare lists the differences, sorted by path, kind and detail. The list is empty if and
@@ -177,7 +179,7 @@ func (k gitKey) change(detail string, tag byte) Change {
 	c := Change{Path: k.path, Kind: Git, Area: Records, Detail: detail}
 	shown := tag == 0 || tag == 'H' // No flag hides the file.
 	if k.path == gitIndex && shown {
-		c.Area = Index
+		c.Area, c.entry = Index, k.of
 	}
 	c.Ordinary = c.Area == Index || k.path == gitFolder+"/HEAD" // These change with every commit.
 	return c

@@ -359,6 +359,63 @@ func testDiffContinues(t *testing.T, begin func(tree worktree.Tree, base string)
 	}
 }
 
+// TestDiffContinuesWithoutFiles checks that a diff which continues shows what git would commit
+// although the file did not change: only its entry in the index did.
+func TestDiffContinuesWithoutFiles(t *testing.T) {
+	for name, c := range map[string]struct {
+		begin, change func(s scene)
+		want          string
+	}{
+		"a submodule that is not checked out": {
+			func(s scene) {
+				s.git(".", "update-index", "--add", "--cacheinfo", "160000,"+s.git(".", "rev-parse", "HEAD")+",sub")
+				s.must(os.Mkdir(s.path("sub"), 0o700))
+				s.git(".", "commit", "-q", "-m", "m")
+			},
+			func(s scene) { s.git(".", "rm", "-q", "--cached", "sub") },
+			"-Subproject commit ",
+		},
+		"a file outside of a sparse checkout": {
+			func(s scene) { s.git(".", "sparse-checkout", "set", "--no-cone", "/a.txt") },
+			func(s scene) { s.git(".", "update-index", "--force-remove", "b.txt") },
+			"deleted file mode 100644\n",
+		},
+		"a mode that the file system does not have": {
+			func(s scene) { s.git(".", "config", "core.fileMode", "false") },
+			func(s scene) { s.git(".", "update-index", "--chmod=+x", "a.txt") },
+			"new mode 100755\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newRepository(t)
+			s.git(".", "checkout", "-q", "-f", "HEAD")
+			c.begin(s)
+			base, tree := s.git(".", "rev-parse", "HEAD"), s.tree()
+			tree.Cache = &worktree.Cache{}
+			tree.Cache.CheckedOut(tree.Root, base)
+			look := func() (diff string) {
+				t.Helper()
+				var err error
+				tree.Now, err = tree.Snapshot(t.Context(), worktree.Scope{})
+				s.must(err)
+				var text strings.Builder
+				s.must(tree.Diff(t.Context(), base, &text, 1<<20))
+				return text.String()
+			}
+			if diff := look(); diff != "" {
+				t.Fatalf("before the change the diff is\n%s", diff)
+			}
+			c.change(s)
+			diff := look()
+			whole, err := s.diff(base, 1<<20)
+			s.must(err)
+			if diff != whole || !strings.Contains(diff, c.want) {
+				t.Errorf("the diff is\n%s\nwant %q in it, and all of\n%s", diff, c.want, whole)
+			}
+		})
+	}
+}
+
 // TestDiffLeavesOutIgnoredFiles checks that ignored files of rules are not shown, although
 // they count.
 func TestDiffLeavesOutIgnoredFiles(t *testing.T) {

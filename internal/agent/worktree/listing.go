@@ -17,6 +17,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 )
 
+// inStage separates the path and the stage of an entry with a conflict in a gitKey.
+const inStage = " in stage "
+
 // listing is git's listing of a repository. It is immutable when it is complete.
 type listing struct {
 	// key identifies everything that the listing depends on. It is 0 if that may change
@@ -87,7 +90,7 @@ func (s *scanner) ask(ctx context.Context, dir string, r repo, settings []settin
 		if !e.isUntracked() {
 			of := e.path
 			if e.stage != "0" {
-				of += " in stage " + e.stage
+				of += inStage + e.stage
 			}
 			l.index[gitKey{path.Join(dir, gitIndex), of}] = gitValue{text: e.mode + " " + e.oid, tag: e.tag}
 			_, _ = io.WriteString(sum, text+"\x00")
