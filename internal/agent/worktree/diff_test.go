@@ -360,7 +360,7 @@ func testDiffContinues(t *testing.T, begin func(tree worktree.Tree, base string)
 }
 
 // TestDiffContinuesWithoutFiles checks that a diff which continues shows what git would commit
-// although the file did not change: only its entry in the index did.
+// although the file did not change: only its entry in the index did, or an attribute.
 func TestDiffContinuesWithoutFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		begin, change func(s scene)
@@ -384,6 +384,15 @@ func TestDiffContinuesWithoutFiles(t *testing.T) {
 			func(s scene) { s.git(".", "config", "core.fileMode", "false") },
 			func(s scene) { s.git(".", "update-index", "--chmod=+x", "a.txt") },
 			"new mode 100755\n",
+		},
+		"line ends": {
+			func(s scene) {
+				s.write(".gitattributes", "*.crlf eol=crlf\n")
+				s.write("x.crlf", "x\r\n")
+				s.commit()
+			},
+			func(s scene) { s.write(".gitattributes", "*.crlf -text\n") },
+			"+x\r\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
