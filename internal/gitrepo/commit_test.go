@@ -241,6 +241,28 @@ func TestIndexWithAMissingFile(t *testing.T) {
 	}
 }
 
+// A later draft of the same process can take back, or add, what only the index has.
+func TestWriteTreeFollowsTheIndex(t *testing.T) {
+	s := newScene(t)
+	s.git(s.dir, "update-index", "--add", "--cacheinfo", "160000,"+s.git(s.dir, "rev-parse", "HEAD")+",lib")
+	s.git(s.dir, "commit", "-q", "-m", "a submodule")
+	before := s.git(s.dir, "rev-parse", "HEAD^{tree}")
+	r := s.open()
+	w := s.add(r, "T")
+	s.write(s.file(w, "ignored.log"), "x\n")
+	s.equal(s.tree(r, w), before)
+	for _, args := range [][]string{{"rm", "-q", "--cached", "lib"}, {"add", "-f", "ignored.log"}} {
+		s.git(w.Path, args...)
+		changed := s.tree(r, w)
+		if changed == before {
+			t.Errorf("after git %v the tree has no change", args)
+		}
+		s.equal(s.tree(s.open(), w), changed)
+		s.git(w.Path, "reset", "-q")
+		s.equal(s.tree(r, w), before)
+	}
+}
+
 // A sparse checkout can leave out a file that is assumed to be unchanged.
 func TestAssumedFileOutsideSparseCheckout(t *testing.T) {
 	s := newScene(t)

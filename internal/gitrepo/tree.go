@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitcmd"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
@@ -39,10 +40,7 @@ func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err err
 	if err != nil {
 		return "", err
 	}
-	// Only the worktree's own index knows what a sparse checkout leaves out: it may be another
-	// one by now, or of another commit.
-	sparse := exists(filepath.Join(p.git, "info", "sparse-checkout"))
-	if saved := r.savedIndex(p); saved != nil && !sparse {
+	if saved := r.savedIndex(p); saved != nil {
 		// It fails if git has collected an object that it names.
 		if tree, err = r.writeTree(ctx, p, saved); failureOf(err) == nil {
 			return tree, err
@@ -101,6 +99,7 @@ func (r *Repo) checkoutTree(ctx context.Context, quick bool) (tree string, err e
 type savedIndex struct {
 	data       []byte
 	changed    time.Time // Git reads files again that are as new as their index.
+	own        string    // the digest of the entries that the worktree's own index had
 	tree       string
 	submodules []string
 }
@@ -112,12 +111,12 @@ func (r *Repo) savedIndex(p place) *savedIndex {
 	return r.indexes[p.git]
 }
 
-func (r *Repo) saveIndex(p place, file, tree string, submodules []string) error {
+func (r *Repo) saveIndex(p place, file, own, tree string, submodules []string) error {
 	saved, err := readIndex(file)
 	if err != nil {
 		return err
 	}
-	saved.tree, saved.submodules = tree, submodules
+	saved.own, saved.tree, saved.submodules = own, tree, submodules
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.indexes == nil {
@@ -154,7 +153,7 @@ func (r *Repo) writeTree(ctx context.Context, p place, saved *savedIndex) (tree 
 	err = inTemp(func(dir string) error {
 		index := filepath.Join(dir, "index")
 		run := r.withIndex(ctx, p, index)
-		submodules, err := beginIndex(p, run, index, saved)
+		own, submodules, err := beginIndex(p, run, index, saved)
 		if err != nil {
 			return err
 		}
@@ -176,7 +175,7 @@ func (r *Repo) writeTree(ctx context.Context, p place, saved *savedIndex) (tree 
 				return err
 			}
 		}
-		if err := r.saveIndex(p, index, tree, submodules); err != nil {
+		if err := r.saveIndex(p, index, own, tree, submodules); err != nil {
 			return unwritable(err)
 		}
 		return nil
@@ -184,23 +183,27 @@ func (r *Repo) writeTree(ctx context.Context, p place, saved *savedIndex) (tree 
 	return tree, err
 }
 
-// beginIndex writes the saved index, or a copy of the worktree's own without times if saved is
-// nil, and returns its submodules.
-func beginIndex(p place, run onIndex, index string, saved *savedIndex) (submodules []string, err error) {
-	if saved != nil {
-		if err := saved.write(index); err != nil {
-			return nil, unwritable(err)
-		}
-		return saved.submodules, nil
-	}
+// beginIndex writes a copy of the worktree's own index without times, or the saved index if the
+// own one still has the same entries and flags: they say what git commits of ignored files, of
+// submodules that are not checked out, and of what a sparse checkout leaves out. It returns the
+// digest of the own entries, and the submodules.
+func beginIndex(p place, run onIndex, index string, saved *savedIndex) (own string, submodules []string, err error) {
 	if err := copyIndex(filepath.Join(p.git, "index"), index); err != nil {
-		return nil, unwritable(err)
+		return "", nil, unwritable(err)
 	}
-	entries, submodules, err := listEntries(run)
-	if err == nil {
-		err = forgetTimes(p, run, entries)
+	out, err := run("", "ls-files", "-z", "-v", "--stage")
+	if err != nil {
+		return "", nil, err
 	}
-	return submodules, err
+	own = digest.Of(out)
+	if saved != nil && saved.own == own {
+		if err := saved.write(index); err != nil {
+			return "", nil, unwritable(err)
+		}
+		return own, saved.submodules, nil
+	}
+	entries, submodules := parseEntries(out)
+	return own, submodules, forgetTimes(p, run, entries)
 }
 
 // onIndex runs git with an index of its own.
@@ -277,24 +280,29 @@ func keepUnconverted(p place, run onIndex, changes []change) (done bool, err err
 // indexEntry is an entry of an index without a conflict.
 type indexEntry struct{ mode, id, name string }
 
-// listEntries lists the entries of an index, and its submodules, which include those with a
-// conflict.
+// listEntries lists the entries of an index, and its submodules.
 func listEntries(run onIndex) (entries []indexEntry, submodules []string, err error) {
-	out, err := run("", "ls-files", "-z", "--stage")
+	out, err := run("", "ls-files", "-z", "-v", "--stage")
+	entries, submodules = parseEntries(out)
+	return entries, submodules, err
+}
+
+// parseEntries parses git's listing of an index. The submodules include those with a conflict.
+func parseEntries(out string) (entries []indexEntry, submodules []string) {
 	for _, text := range records(out) {
-		attributes, name, _ := strings.Cut(text, "\t") // MODE ID STAGE
+		attributes, name, _ := strings.Cut(text, "\t") // TAG MODE ID STAGE
 		fields := strings.Fields(attributes)
-		if len(fields) != 3 {
+		if len(fields) != 4 {
 			continue
 		}
-		if fields[0] == gitcmd.Gitlink {
+		if fields[1] == gitcmd.Gitlink {
 			submodules = append(submodules, name)
 		}
-		if fields[2] == "0" {
-			entries = append(entries, indexEntry{fields[0], fields[1], name})
+		if fields[3] == "0" {
+			entries = append(entries, indexEntry{fields[1], fields[2], name})
 		}
 	}
-	return entries, submodules, err
+	return entries, submodules
 }
 
 // stagedChanges lists how an index differs from the commit.
