@@ -5,6 +5,7 @@ package gitrepo_test
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -260,6 +261,28 @@ func TestWriteTreeFollowsTheIndex(t *testing.T) {
 		s.equal(s.tree(s.open(), w), changed)
 		s.git(w.Path, "reset", "-q")
 		s.equal(s.tree(r, w), before)
+	}
+}
+
+// Git reads a file again whose times did not change, but the times in an index need not tell: it
+// may compare whole seconds, and every process can set back the time of a content.
+func TestWriteTreeReadsTheDraftAgain(t *testing.T) {
+	s := newScene(t)
+	r := s.open()
+	w := s.add(r, "T")
+	old := time.Unix(1e9, 0)
+	for range 3 { // The second may end in between.
+		for now := time.Now(); now.Nanosecond() > 1e8; now = time.Now() {
+			time.Sleep(10 * time.Millisecond)
+		}
+		for _, text := range []string{"first", "other"} {
+			f, err := os.OpenFile(s.file(w, "a.txt"), os.O_WRONLY|os.O_TRUNC, 0)
+			s.must(err)
+			_, err = f.WriteString(text)
+			s.must(errors.Join(err, f.Close()))
+			s.must(os.Chtimes(s.file(w, "a.txt"), old, old))
+			s.equal(s.git(w.Path, "cat-file", "-p", s.tree(r, w)+":a.txt"), text)
+		}
 	}
 }
 

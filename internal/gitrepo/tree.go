@@ -185,7 +185,8 @@ func (r *Repo) writeTree(ctx context.Context, p place, saved *savedIndex) (tree 
 
 // beginIndex writes a copy of the worktree's own index without times, or the saved index if the
 // own one still has the same entries and flags: they say what git commits of ignored files, of
-// submodules that are not checked out, and of what a sparse checkout leaves out. It returns the
+// submodules that are not checked out, and of what a sparse checkout leaves out. The files
+// that differ from HEAD have no times then: a content may change without a time. It returns the
 // digest of the own entries, and the submodules.
 func beginIndex(p place, run onIndex, index string, saved *savedIndex) (own string, submodules []string, err error) {
 	if err := copyIndex(filepath.Join(p.git, "index"), index); err != nil {
@@ -200,7 +201,11 @@ func beginIndex(p place, run onIndex, index string, saved *savedIndex) (own stri
 		if err := saved.write(index); err != nil {
 			return "", nil, unwritable(err)
 		}
-		return own, saved.submodules, nil
+		draft, err := stagedEntries(run)
+		if err == nil {
+			err = forgetTimes(p, run, draft)
+		}
+		return own, saved.submodules, err
 	}
 	entries, submodules := parseEntries(out)
 	return own, submodules, forgetTimes(p, run, entries)
