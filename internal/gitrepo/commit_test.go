@@ -264,6 +264,25 @@ func TestWriteTreeFollowsTheIndex(t *testing.T) {
 	}
 }
 
+// A .gitattributes changes what git stores of files that do not change, also in a later tree of
+// the same process.
+func TestWriteTreeFollowsAttributes(t *testing.T) {
+	s := newScene(t)
+	s.write(filepath.Join(s.dir, ".gitattributes"), "*.txt eol=crlf\n")
+	s.git(s.dir, "add", "-A")
+	s.git(s.dir, "commit", "-q", "-m", "attributes")
+	r := s.open()
+	w := s.add(r, "T")
+	s.must(os.Chtimes(s.file(w, "a.txt"), time.Unix(1, 0), time.Unix(1, 0))) // Git does not read it for being new.
+	before := s.tree(r, w)
+	s.write(s.file(w, ".gitattributes"), "*.txt -text\n")
+	for _, repo := range []*gitrepo.Repo{r, s.open()} {
+		s.equal(s.git(w.Path, "rev-parse", s.tree(repo, w)+":a.txt"), s.git(w.Path, "hash-object", "--no-filters", "a.txt"))
+	}
+	s.write(s.file(w, ".gitattributes"), "*.txt eol=crlf\n")
+	s.equal(s.tree(r, w), before)
+}
+
 // Git reads a file again whose times did not change, but the times in an index need not tell: it
 // may compare whole seconds, and every process can set back the time of a content.
 func TestWriteTreeReadsTheDraftAgain(t *testing.T) {

@@ -35,14 +35,21 @@ const attributesFile = ".gitattributes"
 // stored as a .gitattributes says that the tree does not have, or if the index has changes of
 // files that the worktree does not have; and git-object-invalid if the repository had other
 // contents in the place of a file's.
-func (r *Repo) WriteTree(ctx context.Context, path string) (tree string, err error) {
-	p, err := r.place(path)
+func (r *Repo) WriteTree(ctx context.Context, dir string) (tree string, err error) {
+	p, err := r.place(dir)
 	if err != nil {
 		return "", err
 	}
 	if saved := r.savedIndex(p); saved != nil {
+		tree, err = r.writeTree(ctx, p, saved)
+		var changes []change
+		if err == nil {
+			changes, err = r.diffTrees(ctx, p, saved.tree, tree)
+		}
+		// Attributes change what git stores of files that it did not read now.
+		attributed := slices.ContainsFunc(changes, func(c change) bool { return path.Base(c.name) == attributesFile })
 		// It fails if git has collected an object that it names.
-		if tree, err = r.writeTree(ctx, p, saved); failureOf(err) == nil {
+		if failureOf(err) == nil && !attributed {
 			return tree, err
 		}
 	}
