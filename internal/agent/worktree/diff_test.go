@@ -132,6 +132,53 @@ func TestDiffOfASubmodule(t *testing.T) {
 	}
 }
 
+// TestDiffOfAHiddenFile removes a file that a flag of the index hides. Git commits that, unless a
+// sparse checkout would leave out the file.
+func TestDiffOfAHiddenFile(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(s scene)
+		want   []string // of the paths
+	}{
+		"assumed": {func(s scene) { s.git(".", "update-index", "--assume-unchanged", "d/x") }, []string{"D\td/x"}},
+		"skipped": {func(s scene) { s.git(".", "update-index", "--skip-worktree", "d/x") }, nil},
+		"skipped, a file instead of the directory": {
+			func(s scene) {
+				s.git(".", "update-index", "--skip-worktree", "d/x")
+				s.must(os.Remove(s.path("d")))
+				s.write("d", "1\n")
+			},
+			[]string{"A\td", "D\td/x"},
+		},
+		"skipped, a directory instead": {
+			func(s scene) { s.git(".", "update-index", "--skip-worktree", "d/x"); s.write("d/x/y", "1\n") },
+			[]string{"D\td/x", "A\td/x/y"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newRepository(t)
+			s.write("d/x", "x\n")
+			s.commit()
+			s.must(os.Remove(s.path("d/x")))
+			c.change(s)
+			var diff []string
+			text, err := s.diff("", 1<<20)
+			s.must(err)
+			for part := range strings.SplitSeq(text, "diff --git a/") {
+				path, rest, _ := strings.Cut(part, " b/")
+				switch {
+				case strings.Contains(rest, "\ndeleted file"):
+					diff = append(diff, "D\t"+path)
+				case strings.Contains(rest, "\nnew file"):
+					diff = append(diff, "A\t"+path)
+				}
+			}
+			s.want(diff, c.want...)
+			draft, _ := s.draft(s.tree(), "")
+			s.want(strings.Fields(s.git(".", "diff-tree", "-r", "--name-status", "HEAD", draft)), strings.Fields(strings.Join(c.want, " "))...)
+		})
+	}
+}
+
 // Git warns of line ends before it prints the names of files, which must not hide them.
 func TestDiffersDespiteWarnings(t *testing.T) {
 	s := newRepository(t)

@@ -83,32 +83,38 @@ func (s *scanner) indexEntry(ctx context.Context, m *shadowRepo, l *listing, nam
 	is, tracked := l.index[gitKey{gitIndex, name}]
 	_, counts := slices.BinarySearch(l.names, name)
 	hidden = tracked && !counts
-	flagged := is.tag == 'h' || is.tag == 's' || is.tag == 'S'
-	if strings.HasPrefix(is.text, gitcmd.Gitlink) {
-		return s.submoduleEntry(ctx, m, name, is.text, flagged)
+	// A file that is not checked out was not deleted. Git takes it for deleted if another one is in
+	// its place, or in the place of its directory.
+	skipped := is.tag == 's' || is.tag == 'S'
+	for dir := path.Dir(name); skipped && dir != "."; dir = path.Dir(dir) {
+		_, replaced := slices.BinarySearch(l.names, dir)
+		skipped = !replaced
 	}
-	if counts && !tracked || flagged {
-		f, err := s.dirs.lstatFile(name)
+	if strings.HasPrefix(is.text, gitcmd.Gitlink) {
+		return s.submoduleEntry(ctx, m, name, is.text, skipped)
+	}
+	if counts && !tracked || skipped {
+		f, err := s.dirs.lstat(name)
 		switch {
 		case err != nil:
 			return "", false, err
 		case f == nil:
-			hidden = tracked // A file that is not checked out was not deleted.
-		case !tracked:
+			hidden = tracked
+		case !tracked && !f.mode.IsDir():
 			is.text = gitMode(f.mode) + " " + m.emptyBlob()
 		}
 	}
 	return is.text, hidden, nil
 }
 
-// submoduleEntry is indexEntry for a submodule with the entry was in the index, which flags may
-// hide from git. Its files do not count, but the commit that is checked out does, and a file or a
-// link in its place.
-func (s *scanner) submoduleEntry(ctx context.Context, m *shadowRepo, name, was string, flagged bool) (what string, hidden bool, err error) {
+// submoduleEntry is indexEntry for a submodule with the entry was in the index. skipped says that
+// it need not be checked out. Its files do not count, but the commit that is checked out does, and
+// a file or a link in its place.
+func (s *scanner) submoduleEntry(ctx context.Context, m *shadowRepo, name, was string, skipped bool) (what string, hidden bool, err error) {
 	f, err := s.dirs.lstat(name)
 	switch {
 	case err != nil || f == nil:
-		return was, flagged, err
+		return was, skipped, err
 	case !f.mode.IsDir():
 		return gitMode(f.mode) + " " + m.emptyBlob(), false, nil
 	}
