@@ -407,7 +407,7 @@ func testDiffContinues(t *testing.T, begin func(tree worktree.Tree, base string)
 }
 
 // TestDiffContinuesWithoutFiles checks that a diff which continues shows what git would commit
-// although the file did not change: only its entry in the index did, or an attribute.
+// although no file changed: only its entry in the index did, an attribute, or a directory.
 func TestDiffContinuesWithoutFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		begin, change func(s scene)
@@ -420,6 +420,15 @@ func TestDiffContinuesWithoutFiles(t *testing.T) {
 				s.git(".", "commit", "-q", "-m", "m")
 			},
 			func(s scene) { s.git(".", "rm", "-q", "--cached", "sub") },
+			"-Subproject commit ",
+		},
+		"the directory of a submodule that is not checked out": {
+			func(s scene) {
+				s.git(".", "update-index", "--add", "--cacheinfo", "160000,"+s.git(".", "rev-parse", "HEAD")+",sub")
+				s.must(os.Mkdir(s.path("sub"), 0o700))
+				s.git(".", "commit", "-q", "-m", "m")
+			},
+			func(s scene) { s.must(os.Remove(s.path("sub"))) },
 			"-Subproject commit ",
 		},
 		"a file outside of a sparse checkout": {

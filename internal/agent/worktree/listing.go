@@ -124,6 +124,12 @@ func (s *scanner) addListing(ctx context.Context, dir string, r repo, l *listing
 	}
 	for _, name := range l.nested {
 		if s.enters(name) {
+			// Without the directory, git commits the removal of a submodule that is not checked out.
+			if f, err := s.dirs.lstat(name); err != nil {
+				return err
+			} else if f != nil {
+				s.items[gitKey{path: path.Join(name, gitFolder)}] = gitValue{text: "exists"}
+			}
 			if err := s.walkNested(ctx, name); err != nil {
 				return err
 			}
