@@ -240,6 +240,8 @@ func TestSubmodules(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s.want(r.RemoveWorktree(t.Context(), w, tip), errs.RepositoryNested)
+	s.must(os.Mkdir(s.file(w, "lib one/.git"), 0o700)) // This is no repository.
+	s.want(r.CheckDraft(t.Context(), w.Path), errs.RepositoryNested)
 	s.must(os.Rename(s.file(w, "lib one"), s.file(w, "real")))
 	s.must(os.Symlink("real", s.file(w, "lib one")))
 	s.must(r.CheckDraft(t.Context(), w.Path))

@@ -448,11 +448,19 @@ func errNested(name string) error {
 func checkSubmodule(p place, name string) error {
 	dir := filepath.Join(p.top, filepath.FromSlash(name))
 	// Git commits a file or a link in the place of a submodule.
-	if info, err := os.Lstat(dir); err != nil || !info.IsDir() || isEmpty(dir) || exists(filepath.Join(dir, ".git")) {
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() || isEmpty(dir) || isCheckedOut(dir) {
 		return nil
 	}
 	return errs.New(errs.RepositoryNested, "%s is the directory of a submodule that is not checked out, so that git cannot commit its files", textutil.Line(dir)).
 		With("path", name).WithHint("delete the files in that directory and run the command again; if the task is stuck, switchyard resume TASK --manual lets it continue")
+}
+
+// isCheckedOut reports whether a submodule is checked out. Git ignores a .git that is an empty
+// directory.
+func isCheckedOut(dir string) bool {
+	link := filepath.Join(dir, ".git")
+	info, err := os.Stat(link)
+	return err == nil && (!info.IsDir() || exists(filepath.Join(link, "HEAD")))
 }
 
 // copyIndex copies an index with its time, because git reads files that are as new as their
