@@ -83,8 +83,14 @@ func (rr *roundRunner) writeDiff(ctx context.Context, folder string) (string, er
 		return "", errs.New(errs.SpawnFolderFailed, "the draft's diff cannot be written: %w", err)
 	}
 	tree := rr.agents.WorkingTree()
-	tree.Cache, tree.Now = &rr.tx.Project.Trees, rr.shot
+	tree.Cache = &rr.tx.Project.Trees
 	base, err := rr.tx.Base(ctx)
+	if err == nil {
+		tree.Now, err = rr.snapshot(ctx)
+	}
+	if err == nil && rr.tx.Status.Branch != nil {
+		tree.Commit, err = rr.committed(ctx, base)
+	}
 	if err == nil {
 		err = tree.Diff(ctx, base, f, maxDiff)
 	}
@@ -99,6 +105,19 @@ func (rr *roundRunner) writeDiff(ctx context.Context, folder string) (string, er
 			With("base", cmp.Or(base, "HEAD")).With("task", rr.tx.ID)
 	}
 	return path, nil
+}
+
+// committed lists the files that a commit of the draft would change since base.
+func (rr *roundRunner) committed(ctx context.Context, base string) ([]string, error) {
+	repo, err := rr.tx.Project.Repository(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := repo.WriteTree(ctx, rr.tx.Tree())
+	if err != nil {
+		return nil, err
+	}
+	return repo.Changed(ctx, base, tree)
 }
 
 // manualFallback writes the prompt for a critic that the caller runs.

@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -76,8 +75,8 @@ type comparison struct {
 	paths []string
 }
 
-// since returns the paths that may differ now. They are not known if git's own files changed, or
-// files of attributes, which can affect what differs.
+// since returns the paths that may differ now. They are not known if git's own files changed,
+// which can affect what differs.
 func (c *comparison) since(base string, now *Snapshot) (paths []string, known bool) {
 	if c == nil || c.base != base || c.shot == nil {
 		return nil, false
@@ -85,7 +84,7 @@ func (c *comparison) since(base string, now *Snapshot) (paths []string, known bo
 	paths = slices.Clone(c.paths)
 	for _, change := range Compare(c.shot, now) {
 		switch {
-		case change.Area == Records || path.Base(change.Path) == attributesFile || strings.Contains(change.entry, inStage):
+		case change.Area == Records || strings.Contains(change.entry, inStage):
 			return nil, false
 		case change.Kind != Git:
 			paths = append(paths, change.Path)

@@ -49,7 +49,7 @@ const maxCandidates = 1000
 const maxNames = 1 << 20
 
 // candidates returns all paths that may differ from the commit base, because they differed
-// before or have changed since, so that git does not read others. all is set if they are not
+// before, have changed since, or are in Commit, so that git does not read others. all is set if they are not
 // known, or if there are too many.
 func (t Tree) candidates(ctx context.Context, base string) (paths []string, all bool, err error) {
 	if t.Cache == nil || t.Now == nil {
@@ -61,6 +61,7 @@ func (t Tree) candidates(ctx context.Context, base string) (paths []string, all 
 			return nil, false, err
 		}
 	}
+	paths = slices.Compact(slices.Sorted(slices.Values(slices.Concat(paths, t.Commit))))
 	if !known || len(paths) > maxCandidates {
 		return nil, true, nil
 	}

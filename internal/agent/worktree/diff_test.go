@@ -407,11 +407,12 @@ func testDiffContinues(t *testing.T, begin func(tree worktree.Tree, base string)
 }
 
 // TestDiffContinuesWithoutFiles checks that a diff which continues shows what git would commit
-// although no file changed: only its entry in the index did, an attribute, or a directory.
+// although no file changed: only its entry in the index did, a directory, or an attribute.
 func TestDiffContinuesWithoutFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		begin, change func(s scene)
 		want          string
+		commit        []string // Tree.Commit
 	}{
 		"a submodule that is not checked out": {
 			func(s scene) {
@@ -420,7 +421,7 @@ func TestDiffContinuesWithoutFiles(t *testing.T) {
 				s.git(".", "commit", "-q", "-m", "m")
 			},
 			func(s scene) { s.git(".", "rm", "-q", "--cached", "sub") },
-			"-Subproject commit ",
+			"-Subproject commit ", nil,
 		},
 		"the directory of a submodule that is not checked out": {
 			func(s scene) {
@@ -429,17 +430,17 @@ func TestDiffContinuesWithoutFiles(t *testing.T) {
 				s.git(".", "commit", "-q", "-m", "m")
 			},
 			func(s scene) { s.must(os.Remove(s.path("sub"))) },
-			"-Subproject commit ",
+			"-Subproject commit ", nil,
 		},
 		"a file outside of a sparse checkout": {
 			func(s scene) { s.git(".", "sparse-checkout", "set", "--no-cone", "/a.txt") },
 			func(s scene) { s.git(".", "update-index", "--force-remove", "b.txt") },
-			"deleted file mode 100644\n",
+			"deleted file mode 100644\n", nil,
 		},
 		"a mode that the file system does not have": {
 			func(s scene) { s.git(".", "config", "core.fileMode", "false") },
 			func(s scene) { s.git(".", "update-index", "--chmod=+x", "a.txt") },
-			"new mode 100755\n",
+			"new mode 100755\n", nil,
 		},
 		"line ends": {
 			func(s scene) {
@@ -448,7 +449,7 @@ func TestDiffContinuesWithoutFiles(t *testing.T) {
 				s.commit()
 			},
 			func(s scene) { s.write(".gitattributes", "*.crlf -text\n") },
-			"+x\r\n",
+			"+x\r\n", []string{".gitattributes", "x.crlf"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -471,6 +472,7 @@ func TestDiffContinuesWithoutFiles(t *testing.T) {
 				t.Fatalf("before the change the diff is\n%s", diff)
 			}
 			c.change(s)
+			tree.Commit = c.commit
 			diff := look()
 			whole, err := s.diff(base, 1<<20)
 			s.must(err)

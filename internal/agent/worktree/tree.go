@@ -127,8 +127,11 @@ type Tree struct {
 	Cache  *Cache
 	Reread Reread
 	// Now is the latest snapshot of the tree, nil if unknown. With it and a Cache, Diff reads
-	// only the files that changed since its last call.
+	// only the files that changed since its last call, and those in Commit.
 	Now *Snapshot
+	// Commit has the paths that a commit of the tree would change. Attributes and filters can
+	// change what git commits of a file that did not change.
+	Commit []string
 }
 
 // Snapshot scans the tree, and git's records if the root is in a repository. It takes a
