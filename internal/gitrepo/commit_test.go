@@ -264,6 +264,24 @@ func TestWriteTreeFollowsTheIndex(t *testing.T) {
 	}
 }
 
+// A later draft of the same process can have git ignore what an earlier one added or removed.
+func TestWriteTreeFollowsIgnoredFiles(t *testing.T) {
+	s := newScene(t)
+	s.write(filepath.Join(s.dir, "kept.log"), "x\n")
+	s.git(s.dir, "add", "-A", "-f")
+	s.git(s.dir, "commit", "-q", "-m", "an ignored file")
+	r := s.open()
+	w := s.add(r, "T")
+	s.write(s.file(w, "dir/new.txt"), "new\n")
+	s.must(os.Remove(s.file(w, "kept.log")))
+	s.tree(r, w)
+	s.write(s.file(w, "dir/.gitignore"), "new.txt\n")
+	s.write(s.file(w, "kept.log"), "other\n")
+	tree := s.tree(r, w)
+	s.equal(s.git(s.dir, "diff-tree", "-r", "--name-status", "main", tree), "A\tdir/.gitignore\nM\tkept.log")
+	s.equal(s.tree(s.open(), w), tree)
+}
+
 // A .gitattributes changes what git stores of files that do not change, also in a later tree of
 // the same process.
 func TestWriteTreeFollowsAttributes(t *testing.T) {

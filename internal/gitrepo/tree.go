@@ -83,7 +83,7 @@ func (r *Repo) checkoutTree(ctx context.Context, quick bool) (tree string, err e
 			err = forgetTimes(p, run, entries)
 		}
 		if err == nil {
-			_, err = addFiles(p, run, submodules)
+			err = addFiles(p, run, submodules)
 		}
 		if err != nil {
 			return err
@@ -104,11 +104,10 @@ func (r *Repo) checkoutTree(ctx context.Context, quick bool) (tree string, err e
 // of files, so that the next WriteTree reads only those that have changed. It is in memory,
 // where no agent can change it.
 type savedIndex struct {
-	data       []byte
-	changed    time.Time // Git reads files again that are as new as their index.
-	own        string    // the digest of the entries that the worktree's own index had
-	tree       string
-	submodules []string
+	data    []byte
+	changed time.Time // Git reads files again that are as new as their index.
+	own     string    // the digest of the entries that the worktree's own index had
+	tree    string
 }
 
 // savedIndex returns the index of the latest WriteTree, or nil.
@@ -118,12 +117,12 @@ func (r *Repo) savedIndex(p place) *savedIndex {
 	return r.indexes[p.git]
 }
 
-func (r *Repo) saveIndex(p place, file, own, tree string, submodules []string) error {
+func (r *Repo) saveIndex(p place, file, own, tree string) error {
 	saved, err := readIndex(file)
 	if err != nil {
 		return err
 	}
-	saved.own, saved.tree, saved.submodules = own, tree, submodules
+	saved.own, saved.tree = own, tree
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.indexes == nil {
@@ -164,7 +163,7 @@ func (r *Repo) writeTree(ctx context.Context, p place, saved *savedIndex) (tree 
 		if err != nil {
 			return err
 		}
-		if submodules, err = addFiles(p, run, submodules); err != nil {
+		if err := addFiles(p, run, submodules); err != nil {
 			return err
 		}
 		for stored := false; !stored; {
@@ -182,7 +181,7 @@ func (r *Repo) writeTree(ctx context.Context, p place, saved *savedIndex) (tree 
 				return err
 			}
 		}
-		if err := r.saveIndex(p, index, own, tree, submodules); err != nil {
+		if err := r.saveIndex(p, index, own, tree); err != nil {
 			return unwritable(err)
 		}
 		return nil
@@ -190,13 +189,14 @@ func (r *Repo) writeTree(ctx context.Context, p place, saved *savedIndex) (tree 
 	return tree, err
 }
 
-// beginIndex writes a copy of the worktree's own index without times, or the saved index if the
-// own one still has the same entries and flags: they say what git commits of ignored files, of
-// submodules that are not checked out, and of what a sparse checkout leaves out. The files
-// that differ from HEAD have no times then: a content may change without a time. It returns the
-// digest of the own entries, and the submodules.
+// beginIndex writes an index with the entries and flags of the worktree's own: they say what git
+// commits of ignored files, of submodules that are not checked out, and of what a sparse checkout
+// leaves out. If these are the same as when saved was saved, it has the times that saved has for
+// files that are as in HEAD. A content may change without a time. It returns the digest of the
+// entries, and the submodules.
 func beginIndex(p place, run onIndex, index string, saved *savedIndex) (own string, submodules []string, err error) {
-	if err := copyIndex(filepath.Join(p.git, "index"), index); err != nil {
+	file := filepath.Join(p.git, "index")
+	if err := copyIndex(file, index); err != nil {
 		return "", nil, unwritable(err)
 	}
 	out, err := run("", "ls-files", "-z", "-v", "--stage")
@@ -204,18 +204,57 @@ func beginIndex(p place, run onIndex, index string, saved *savedIndex) (own stri
 		return "", nil, err
 	}
 	own = digest.Of(out)
+	entries, submodules := parseEntries(out)
 	if saved != nil && saved.own == own {
 		if err := saved.write(index); err != nil {
 			return "", nil, unwritable(err)
 		}
-		draft, err := stagedEntries(run)
-		if err == nil {
-			err = forgetTimes(p, run, draft)
+		restored, err := restoreEntries(run, out)
+		if err != nil {
+			return "", nil, err
 		}
-		return own, saved.submodules, err
+		if restored {
+			entries, err = stagedEntries(run)
+		} else if err = copyIndex(file, index); err != nil {
+			err = unwritable(err)
+		}
+		if err != nil {
+			return "", nil, err
+		}
 	}
-	entries, submodules := parseEntries(out)
 	return own, submodules, forgetTimes(p, run, entries)
+}
+
+// restoreEntries gives an index the entries of a listing. Those that change have no times then. It
+// does nothing and returns false if one of them has a flag or a conflict.
+func restoreEntries(run onIndex, listing string) (bool, error) {
+	now, err := run("", "ls-files", "-z", "-v", "--stage")
+	if err != nil {
+		return false, err
+	}
+	others := make(map[string]bool)
+	for _, entry := range records(now) {
+		others[entry] = true
+	}
+	var removed, added strings.Builder
+	for _, entry := range records(listing) {
+		if !others[entry] {
+			if !strings.HasPrefix(entry, "H ") || !strings.Contains(entry, " 0\t") {
+				return false, nil
+			}
+			added.WriteString(entry[2:] + "\x00")
+		}
+		delete(others, entry)
+	}
+	for entry := range others {
+		attributes, name, _ := strings.Cut(entry, "\t") // TAG MODE ID STAGE
+		removed.WriteString("0 " + strings.Fields(attributes)[2] + "\t" + name + "\x00")
+	}
+	if removed.Len()+added.Len() == 0 {
+		return true, nil
+	}
+	_, err = run(removed.String()+added.String(), "update-index", "-z", "--index-info")
+	return true, err
 }
 
 // onIndex runs git with an index of its own.
@@ -234,23 +273,23 @@ func storeTree(run onIndex) (string, error) {
 	return strings.TrimSpace(tree), err
 }
 
-// addFiles adds all files to an index with these submodules, and returns the submodules that it
-// has then. Git reads the files whose times differ from those in the index.
-func addFiles(p place, run onIndex, submodules []string) ([]string, error) {
+// addFiles adds all files to an index with these submodules. Git reads the files whose times
+// differ from those in the index.
+func addFiles(p place, run onIndex, submodules []string) error {
 	if err := addAll(run, submodules); err != nil {
-		return nil, err
+		return err
 	}
 	hidden, submodules, err := checkEntries(p, run)
 	if err != nil || hidden == "" {
-		return submodules, err
+		return err
 	}
 	// Each flag needs a command of its own.
 	for _, flag := range []string{"--no-assume-unchanged", "--no-skip-worktree"} {
 		if _, err := run(hidden, "update-index", flag, "-z", "--stdin"); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return submodules, addAll(run, submodules)
+	return addAll(run, submodules)
 }
 
 // keepUnconverted restores the entries of files that have the same bytes as in HEAD. If an
