@@ -7,7 +7,8 @@
 // .switchyard, only agents/, prompts/ and .gitignore count, ignored or not; the rest is our
 // state, which other processes may write, unless the tree belongs to a task. Other files that
 // affect later rounds always count: our configuration, and the agents in .nubos-pilot and
-// .claude. Directories do not count. A repository that ignores the root itself is not used.
+// .claude. Directories do not count, except for whether that of a submodule exists. A repository that
+// ignores the root itself is not used.
 //
 // A .gitignore counts even if it ignores itself, unless a file outside of its directory
 // ignores that. Otherwise one file could hide a directory together with itself.
