@@ -113,11 +113,10 @@ func (rr *roundRunner) committed(ctx context.Context, base string) ([]string, er
 	if err != nil {
 		return nil, err
 	}
-	tree, err := repo.WriteTree(ctx, rr.tx.Tree())
-	if err != nil {
+	if err := rr.writeTree(ctx, repo); err != nil {
 		return nil, err
 	}
-	return repo.Changed(ctx, base, tree)
+	return repo.Changed(ctx, base, rr.written)
 }
 
 // manualFallback writes the prompt for a critic that the caller runs.

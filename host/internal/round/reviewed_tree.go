@@ -21,29 +21,50 @@ func (rr *roundRunner) reviewedTree(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	tree, err := repo.WriteTree(ctx, rr.tx.Tree())
-	if err != nil {
-		return "", err
+	// The tree of the critic's diff is still right, unless the files or their times changed since.
+	if rr.written == "" || rr.checkWritten(ctx, repo) != nil {
+		if err := rr.writeTree(ctx, repo); err != nil {
+			return "", err
+		}
+		if err := rr.checkWritten(ctx, repo); err != nil {
+			return "", err
+		}
 	}
+	if reviewed != "" && rr.shot.Digest() != reviewed || rr.judged != "" && reviewed != rr.judged {
+		return "", rr.errTreeChanged("after the review")
+	}
+	return rr.written, nil
+}
+
+// writeTree stores the draft of a task with its own branch as a git tree.
+func (rr *roundRunner) writeTree(ctx context.Context, repo *gitrepo.Repo) (err error) {
+	rr.writtenOf = ""
+	if rr.shot != nil {
+		rr.writtenOf = rr.shot.Digest()
+	}
+	rr.written, err = repo.WriteTree(ctx, rr.tx.Tree())
+	return err
+}
+
+// checkWritten fails if the stored tree must not be committed, or is no longer that of the files.
+func (rr *roundRunner) checkWritten(ctx context.Context, repo *gitrepo.Repo) error {
+	before := rr.writtenOf
 	rr.shot = nil // A snapshot must show what git has stored.
 	now, err := rr.snapshot(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
-	changed, err := repo.Changed(ctx, rr.tx.Status.Branch.Base, tree)
+	changed, err := repo.Changed(ctx, rr.tx.Status.Branch.Base, rr.written)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if err := rr.checkProtected(changed); err != nil {
-		return "", err
+		return err
 	}
-	if err := rr.checkStored(ctx, repo, changed); err != nil {
-		return "", err
+	if before != "" && now.Digest() != before {
+		return rr.errTreeChanged("during the commit")
 	}
-	if reviewed != "" && now.Digest() != reviewed || rr.judged != "" && reviewed != rr.judged {
-		return "", rr.errTreeChanged("after the review")
-	}
-	return tree, nil
+	return rr.checkStored(ctx, repo, changed)
 }
 
 // errTreeChanged is the error of a round whose evidence is about different trees.

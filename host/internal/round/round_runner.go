@@ -54,6 +54,9 @@ type roundRunner struct {
 	// shot is a snapshot of the working tree, nil once a process that we started may have
 	// changed the tree.
 	shot *worktree.Snapshot
+	// written is the git tree of the draft that writeTree stored last, "" if there is none, and
+	// writtenOf is the digest of the snapshot before that, "" if there was none.
+	written, writtenOf string
 	// judged is the digest of the working tree that the verification and the report commands
 	// were about, "" if there were none.
 	judged string
