@@ -107,14 +107,15 @@ func (rr *roundRunner) writeDiff(ctx context.Context, folder string) (string, er
 	return path, nil
 }
 
-// committed lists the files that a commit of the draft would change since base.
+// committed lists the files that a commit of the draft would change since base. It lists none if the
+// draft cannot be committed: then a decision to commit fails.
 func (rr *roundRunner) committed(ctx context.Context, base string) ([]string, error) {
 	repo, err := rr.tx.Project.Repository(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := rr.writeTree(ctx, repo); err != nil {
-		return nil, err
+	if rr.unwritten = rr.writeTree(ctx, repo); rr.unwritten != nil {
+		return nil, context.Cause(ctx)
 	}
 	return repo.Changed(ctx, base, rr.written)
 }

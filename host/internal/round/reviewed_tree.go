@@ -13,6 +13,9 @@ import (
 // reviewedTree stores the draft of a task with its own branch as a git tree, to be
 // committed. The draft must still be the one that was verified and reviewed.
 func (rr *roundRunner) reviewedTree(ctx context.Context) (string, error) {
+	if rr.unwritten != nil {
+		return "", rr.unwritten
+	}
 	reviewed := rr.judged
 	if run := rr.tx.Status.LatestRun(task.RoleCritic, 0); run != nil && rr.critic {
 		reviewed = run.Tree

@@ -57,6 +57,8 @@ type roundRunner struct {
 	// written is the git tree of the draft that writeTree stored last, "" if there is none, and
 	// writtenOf is the digest of the snapshot before that, "" if there was none.
 	written, writtenOf string
+	// unwritten is the error of writing it for the latest diff of the critic.
+	unwritten error
 	// judged is the digest of the working tree that the verification and the report commands
 	// were about, "" if there were none.
 	judged string
