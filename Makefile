@@ -7,8 +7,9 @@ BIN     := bin/switchyard
 COLD    := crypto/tls crypto/x509 github.com/DataDog/... github.com/lestrrat-go/... github.com/open-policy-agent/opa/internal/... \
 	github.com/open-policy-agent/opa/v1/bundle github.com/open-policy-agent/opa/v1/compile github.com/open-policy-agent/opa/v1/format \
 	github.com/open-policy-agent/opa/v1/tester github.com/prometheus/... github.com/sirupsen/... github.com/spf13/... \
-	github.com/switchyard-dev/switchyard/cmd/... github.com/switchyard-dev/switchyard/internal/render \
-	github.com/switchyard-dev/switchyard/internal/stats github.com/vektah/... go.yaml.in/... google.golang.org/protobuf/... net/http
+	github.com/switchyard-dev/switchyard/cmd/... github.com/switchyard-dev/switchyard/host/internal/doctor \
+	github.com/switchyard-dev/switchyard/internal/project github.com/switchyard-dev/switchyard/internal/render \
+	github.com/switchyard-dev/switchyard/internal/stats github.com/switchyard-dev/switchyard/metrics/... github.com/vektah/... go.yaml.in/... google.golang.org/protobuf/... net/http
 TOOL    := $(GO) tool -modfile=tools/go.mod
 # The time-out is for tests that hang. Slow machines do not reach it. Tests do
 # not vet their packages, since make vet does.
