@@ -2,21 +2,16 @@ package gitrepo
 
 import (
 	"context"
-	"errors"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/gitcmd"
-	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
@@ -98,60 +93,6 @@ func (r *Repo) checkoutTree(ctx context.Context, quick bool) (tree string, err e
 		return err
 	})
 	return tree, err
-}
-
-// savedIndex is the index of a worktree after a WriteTree of this process. It has the times
-// of files, so that the next WriteTree reads only those that have changed. It is in memory,
-// where no agent can change it.
-type savedIndex struct {
-	data    []byte
-	changed time.Time // Git reads files again that are as new as their index.
-	own     string    // the digest of the entries that the worktree's own index had
-	tree    string
-}
-
-// savedIndex returns the index of the latest WriteTree, or nil.
-func (r *Repo) savedIndex(p place) *savedIndex {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.indexes[p.git]
-}
-
-func (r *Repo) saveIndex(p place, file, own, tree string) error {
-	saved, err := readIndex(file)
-	if err != nil {
-		return err
-	}
-	saved.own, saved.tree = own, tree
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.indexes == nil {
-		r.indexes = make(map[string]*savedIndex)
-	}
-	r.indexes[p.git] = saved
-	return nil
-}
-
-// readIndex reads an index with its time.
-func readIndex(file string) (*savedIndex, error) {
-	f, err := safefile.OpenPath(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	data, err := io.ReadAll(f)
-	return &savedIndex{data: data, changed: info.ModTime()}, err
-}
-
-func (s *savedIndex) write(file string) error {
-	if err := os.WriteFile(file, s.data, 0o600); err != nil {
-		return err
-	}
-	return os.Chtimes(file, s.changed, s.changed)
 }
 
 // writeTree is WriteTree with a saved index, or with the worktree's own if saved is nil.
@@ -500,17 +441,4 @@ func isCheckedOut(dir string) bool {
 	link := filepath.Join(dir, ".git")
 	info, err := os.Stat(link)
 	return err == nil && (!info.IsDir() || exists(filepath.Join(link, "HEAD")))
-}
-
-// copyIndex copies an index with its time, because git reads files that are as new as their
-// index. It does not copy a missing index.
-func copyIndex(from, to string) error {
-	index, err := readIndex(from)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return index.write(to)
 }
