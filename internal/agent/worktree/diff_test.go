@@ -103,12 +103,7 @@ func TestDiffOfASubmodule(t *testing.T) {
 				tree := s.tree()
 				look := func() {
 					if kind == "continued" {
-						if tree.Cache == nil {
-							tree.Cache = &worktree.Cache{}
-						}
-						var err error
-						tree.Now, err = tree.Snapshot(t.Context(), worktree.Scope{})
-						s.must(err)
+						s.look(&tree)
 					}
 				}
 				look()

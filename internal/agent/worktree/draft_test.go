@@ -93,12 +93,7 @@ func TestDraft(t *testing.T) {
 				tree := s.tree()
 				look := func() {
 					if kind == "continued" {
-						if tree.Cache == nil {
-							tree.Cache = &worktree.Cache{}
-						}
-						var err error
-						tree.Now, err = tree.Snapshot(t.Context(), worktree.Scope{})
-						s.must(err)
+						s.look(&tree)
 					}
 				}
 				if c.before != nil {

@@ -96,6 +96,17 @@ func (s scene) tree() worktree.Tree {
 	return worktree.Tree{Root: s.dir, Supervisor: s.keeper, Environ: os.Environ()}
 }
 
+// look gives the tree a snapshot of the present, and a cache.
+func (s scene) look(tree *worktree.Tree) {
+	s.Helper()
+	if tree.Cache == nil {
+		tree.Cache = &worktree.Cache{}
+	}
+	var err error
+	tree.Now, err = tree.Snapshot(s.Context(), worktree.Scope{})
+	s.must(err)
+}
+
 // take scans the project.
 func (s scene) take(except ...string) *worktree.Snapshot {
 	s.Helper()
