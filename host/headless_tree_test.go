@@ -67,7 +67,7 @@ func TestReportsOfAChangingTree(t *testing.T) {
 	}
 }
 
-// TestReportCommandIsShown: whoever waits for a slow linter sees its command and its time limit.
+// TestReportCommandIsShown checks that the progress names a running linter and its time limit.
 func TestReportCommandIsShown(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "reports:\n- {run: cat clean.json, timeout: 1m}\n", fakeagent.Clean())

@@ -212,7 +212,7 @@ func TestOtherConfiguration(t *testing.T) {
 	h.advance(t, flow.Move{})
 }
 
-// TestTaskWithoutText names a task that nobody has described, as after a stop before its start.
+// TestTaskWithoutText runs a task that is not recorded and has no text.
 func TestTaskWithoutText(t *testing.T) {
 	h := newHand(t, "", oneRound())
 	request, err := orderstore.Put(t.Context(), h.store(t), api.RunRequest{})

@@ -88,7 +88,7 @@ func (c *comparison) since(base string, now *Snapshot) (paths []string, known bo
 			return nil, false
 		case change.Kind != Git:
 			paths = append(paths, change.Path)
-		case change.entry != "": // Git commits a submodule, and what is not checked out, as the index has it.
+		case change.entry != "": // An entry alone can change a commit, such as that of a submodule.
 			paths = append(paths, change.entry)
 		}
 	}
